@@ -1,0 +1,44 @@
+"""Reward families, and how a run's arms are drawn. Adding one: its draw, its bandit, and a line in ``DRAWS``."""
+
+from bootleader.bandits.base import Arms, Bandit, Draw, LogUniform, Uniform
+from bootleader.bandits.empirical import EmpiricalBandit, empirical_draw
+from bootleader.bandits.families import (
+    BernoulliBandit,
+    ExponentialBandit,
+    GaussianBandit,
+    LogisticBandit,
+    RevenueBandit,
+    StudentTBandit,
+    bernoulli_draw,
+    exponential_draw,
+    gaussian_draw,
+    logistic_draw,
+    revenue_draw,
+    student_draw,
+)
+
+# Every reward draw there is to compile.
+DRAWS: tuple[Draw, ...] = (
+    gaussian_draw,
+    exponential_draw,
+    logistic_draw,
+    student_draw,
+    bernoulli_draw,
+    revenue_draw,
+    empirical_draw,
+)
+
+__all__ = [
+    "DRAWS",
+    "Arms",
+    "Bandit",
+    "BernoulliBandit",
+    "EmpiricalBandit",
+    "ExponentialBandit",
+    "GaussianBandit",
+    "LogUniform",
+    "LogisticBandit",
+    "RevenueBandit",
+    "StudentTBandit",
+    "Uniform",
+]

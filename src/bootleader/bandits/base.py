@@ -1,0 +1,150 @@
+"""What a bandit is: a reward family, and how a run's arms are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bootleader.checks import positive, real, whole
+from bootleader.streams import Purpose, mix64, run_gamma, stream_state, unit
+
+Floats = npt.NDArray[np.float64]
+Draw = Callable[..., float]
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Means drawn afresh for every run, independently and uniformly from [low, high].
+
+    Examples
+    --------
+    >>> Uniform(5, 7, arms=10)
+    Uniform(low=5, high=7, arms=10)
+    """
+
+    low: float
+    high: float
+    arms: int
+
+    def __post_init__(self) -> None:
+        real("low", self.low)
+        if real("high", self.high) <= self.low:
+            raise ValueError(f"Uniform needs low < high, got low={self.low!r}, high={self.high!r}")
+        whole("arms", self.arms, 2)
+
+
+@dataclass(frozen=True)
+class LogUniform:
+    """Standard deviations drawn afresh for every run and arm, uniformly on the log scale from [low, high]."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        positive("low", self.low)
+        if positive("high", self.high) <= self.low:
+            raise ValueError(f"LogUniform needs low < high, got low={self.low!r}, high={self.high!r}")
+
+
+Means = Uniform | tuple[float, ...]
+Scale = float | tuple[float, ...] | LogUniform
+
+
+class Arms(NamedTuple):
+    """The arms of some runs: what the reward draw reads, and what regret and oracles need (arm x run)."""
+
+    first: Floats
+    second: Floats
+    third: Floats
+    samples: Floats
+    mean: Floats
+    sd: Floats
+
+
+@dataclass(frozen=True)
+class Bandit:
+    """Base of every bandit.
+
+    ``draw(first, second, third, samples, state, i, gamma)`` is the reward family: a scalar function that pays one
+    reward of an arm with these three parameters.
+    """
+
+    @property
+    def draw(self) -> Draw:
+        """The reward family."""
+        raise TypeError(f"{type(self).__name__} defines no reward draw")
+
+    @property
+    def arms(self) -> int:
+        """Number of arms."""
+        raise TypeError(f"{type(self).__name__} defines no arms")
+
+    def arms_of(self, seed: int, runs: npt.NDArray[np.uint64]) -> Arms:
+        """The arms of the given runs."""
+        raise TypeError(f"{type(self).__name__} does not draw arms")
+
+
+class FamilyBandit(Bandit):
+    """A bandit whose arms are given by their means and perhaps a standard deviation."""
+
+    means: Any
+
+    @property
+    def arms(self) -> int:
+        return self.means.arms if isinstance(self.means, Uniform) else len(self.means)
+
+    def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
+        """(first, second, third, true sd) of arms with these means and given sd."""
+        raise TypeError(f"{type(self).__name__} defines no parameters")
+
+    def arms_of(self, seed: int, runs: npt.NDArray[np.uint64]) -> Arms:
+        mean = _drawn(self.means, seed, runs, self.arms, offset=0)
+        given_sd = _drawn(getattr(self, "sd", 1.0), seed, runs, self.arms, offset=self.arms)
+        columns = self.parameters_of(mean, given_sd)
+        first, second, third, sd = (np.broadcast_to(np.asarray(c, float), mean.shape).copy() for c in columns)
+        return Arms(first, second, third, np.zeros(1), mean, sd)
+
+
+def _drawn(spec: Any, seed: int, runs: npt.NDArray[np.uint64], arms: int, offset: int) -> Floats:
+    """A specification of means or sds as an (arm x run) array; draw ``offset + k`` of the run's stream is arm k's."""
+    shape = (arms, len(runs))
+    if not isinstance(spec, Uniform | LogUniform):
+        column = np.asarray(spec, float)
+        return np.broadcast_to(column[:, None] if column.ndim else column, shape).copy()
+    place = (offset + 1 + np.arange(arms, dtype=np.uint64))[:, None]
+    start = stream_state(seed, runs, int(Purpose.ARMS), 0)
+    uniform = unit(mix64(start + place * run_gamma(seed, runs)))
+    if isinstance(spec, LogUniform):
+        log_low, log_high = np.log(spec.low), np.log(spec.high)
+        return np.asarray(np.exp(log_low + (log_high - log_low) * uniform))
+    return np.asarray(spec.low + (spec.high - spec.low) * uniform)
+
+
+def validated_means(
+    means: Any, accepted: str = "finite numbers", *, low: float = -np.inf, open_low: bool = True, high: float = np.inf
+) -> Means:
+    """Check means, given or drawn, against what a reward family allows."""
+    if isinstance(means, Uniform):
+        real("means' low", means.low, accepted, low=low, open_low=open_low, high=high)
+        real("means' high", means.high, accepted, low=low, open_low=open_low, high=high)
+        return means
+    if isinstance(means, str) or not isinstance(means, Sequence | np.ndarray):
+        raise TypeError(f"means must be a sequence of numbers or Uniform(low, high, arms=K), got {means!r}")
+    if len(means) < 2:
+        raise ValueError(f"a bandit needs at least 2 arms, got means={means!r}")
+    return tuple(real("means", m, accepted, low=low, open_low=open_low, high=high) for m in means)
+
+
+def validated_sd(sd: Any, arms: int) -> Scale:
+    """Check a standard deviation: a number, one per arm, or drawn."""
+    if isinstance(sd, LogUniform):
+        return sd
+    if isinstance(sd, Sequence | np.ndarray) and not isinstance(sd, str):
+        if len(sd) != arms:
+            raise ValueError(f"sd must be one number or one per arm: {arms} arms, got {len(sd)} numbers")
+        return tuple(positive("sd", value) for value in sd)
+    return positive("sd", sd)

@@ -1,0 +1,78 @@
+"""A bandit made of observed rewards: "simulate on rewards like mine"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bootleader.bandits.base import Arms, Bandit, Draw
+from bootleader.streams import below
+
+
+def empirical_draw(offset: Any, size: Any, _: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """One of the arm's observed rewards, drawn with replacement."""
+    return samples[int(offset) + below(state, i, gamma, int(size))]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EmpiricalBandit(Bandit):
+    """Arm k pays one of its observed rewards, drawn with replacement.
+
+    Parameters
+    ----------
+    samples : sequence of arrays
+        For each arm the rewards that were observed.
+
+    Examples
+    --------
+    >>> EmpiricalBandit([[1.0, 2.0], [0.0, 0.0, 9.0]])
+    EmpiricalBandit(2 arms, 2 to 3 rewards each)
+    """
+
+    samples: Sequence[npt.ArrayLike]
+
+    def __post_init__(self) -> None:
+        if len(self.samples) < 2:
+            raise ValueError(f"a bandit needs at least 2 arms, got samples of {len(self.samples)}")
+        arrays = tuple(_validated(k, sample) for k, sample in enumerate(self.samples))
+        object.__setattr__(self, "samples", arrays)
+
+    def __repr__(self) -> str:
+        sizes = [np.size(sample) for sample in self.samples]
+        return f"EmpiricalBandit({self.arms} arms, {min(sizes)} to {max(sizes)} rewards each)"
+
+    @property
+    def draw(self) -> Draw:
+        return empirical_draw
+
+    @property
+    def arms(self) -> int:
+        return len(self.samples)
+
+    def arms_of(self, seed: int, runs: npt.NDArray[np.uint64]) -> Arms:
+        arrays = [np.asarray(sample) for sample in self.samples]
+        sizes = np.array([float(array.size) for array in arrays])
+        columns = (
+            np.concatenate([[0.0], np.cumsum(sizes)[:-1]]),
+            sizes,
+            np.zeros(len(arrays)),
+            np.array([array.mean() for array in arrays]),
+            np.array([array.std() for array in arrays]),
+        )
+        offset, size, zero, mean, sd = (np.repeat(column[:, None], len(runs), axis=1) for column in columns)
+        return Arms(offset, size, zero, np.concatenate(arrays), mean, sd)
+
+
+def _validated(k: int, sample: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    array = np.array(sample, dtype=float).ravel()
+    if array.size == 0:
+        raise ValueError(f"samples must hold at least one reward per arm, got none for arm {k}")
+    if not np.isfinite(array).all():
+        bad = array[~np.isfinite(array)][0]
+        raise ValueError(f"samples must be finite numbers, got {bad!r} for arm {k}")
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,205 @@
+"""The reward families: for each its scalar draw, and the bandit that is made of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bootleader.bandits.base import (
+    Draw,
+    FamilyBandit,
+    Floats,
+    LogUniform,
+    Means,
+    Scale,
+    validated_means,
+    validated_sd,
+)
+from bootleader.checks import positive, real
+from bootleader.sampling import standard_exponential, standard_normal, studentise
+from bootleader.streams import uniform
+
+
+def gaussian_draw(mean: Any, sd: Any, _: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """N(mean, sd^2)."""
+    return mean + sd * standard_normal(state, i, gamma)
+
+
+def exponential_draw(shift: Any, scale: Any, _: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """Shift + Exp(scale)."""
+    return shift + scale * standard_exponential(state, i, gamma)
+
+
+def logistic_draw(mean: Any, scale: Any, _: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """Logistic(mean, scale), by inversion at the middle of one of 2^53 equal cells."""
+    u = uniform(state, i, gamma) + 2.0**-54
+    return mean + scale * math.log(u / (1.0 - u))
+
+
+def student_draw(mean: Any, scale: Any, df: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """Mean + scale * Student(df)."""
+    return mean + scale * studentise(standard_normal(state, i, gamma), df, state, i, gamma)
+
+
+def bernoulli_draw(mean: Any, _: Any, __: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """1 with probability mean, else 0."""
+    return 1.0 if uniform(state, i, gamma) < mean else 0.0
+
+
+def revenue_draw(log_amount: Any, sigma: Any, conversion: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """0, or with probability ``conversion`` a lognormal amount."""
+    if uniform(state, i, gamma) >= conversion:
+        return 0.0
+    return math.exp(log_amount + sigma * standard_normal(state, i, gamma))
+
+
+@dataclass(frozen=True)
+class GaussianBandit(FamilyBandit):
+    """Arm k pays N(means[k], sd^2).
+
+    Parameters
+    ----------
+    means : sequence of float, or Uniform
+    sd : float, one per arm, or LogUniform
+
+    Examples
+    --------
+    >>> GaussianBandit(means=[1, 0])
+    GaussianBandit(means=(1.0, 0.0), sd=1.0)
+    """
+
+    means: Means
+    sd: Scale = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "means", validated_means(self.means))
+        object.__setattr__(self, "sd", validated_sd(self.sd, self.arms))
+
+    @property
+    def draw(self) -> Draw:
+        return gaussian_draw
+
+    def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
+        return mean, sd, 0.0, sd
+
+
+@dataclass(frozen=True)
+class LogisticBandit(GaussianBandit):
+    """Arm k pays a logistic variable with mean means[k] and standard deviation sd."""
+
+    @property
+    def draw(self) -> Draw:
+        return logistic_draw
+
+    def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
+        return mean, sd * (math.sqrt(3.0) / math.pi), 0.0, sd
+
+
+@dataclass(frozen=True)
+class StudentTBandit(FamilyBandit):
+    """Arm k pays means[k] plus a Student variable with ``df`` degrees of freedom, scaled to the given sd.
+
+    Parameters
+    ----------
+    means : sequence of float, or Uniform
+    df : float
+        Degrees of freedom, above 2, so that the standard deviation is real.
+    sd : float, one per arm, or LogUniform
+    """
+
+    means: Means
+    df: float
+    sd: Scale = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "means", validated_means(self.means))
+        real("df", self.df, "a finite number above 2 (the sd is infinite below)", low=2.0)
+        object.__setattr__(self, "sd", validated_sd(self.sd, self.arms))
+
+    @property
+    def draw(self) -> Draw:
+        return student_draw
+
+    def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
+        return mean, sd * math.sqrt((self.df - 2.0) / self.df), float(self.df), sd
+
+
+@dataclass(frozen=True)
+class ExponentialBandit(FamilyBandit):
+    """Arm k pays shift + Exp(means[k] - shift), so that its mean is means[k].
+
+    Examples
+    --------
+    >>> ExponentialBandit(means=[6, 7], shift=5)
+    ExponentialBandit(means=(6.0, 7.0), shift=5)
+    """
+
+    means: Means
+    shift: float = 0.0
+
+    def __post_init__(self) -> None:
+        shift = real("shift", self.shift)
+        drawn = isinstance(self.means, LogUniform) or hasattr(self.means, "arms")  # a drawn mean is above low, a.s.
+        accepted = f"finite numbers {'of at least' if drawn else 'above'} the shift, {self.shift!r}"
+        object.__setattr__(self, "means", validated_means(self.means, accepted, low=shift, open_low=not drawn))
+
+    @property
+    def draw(self) -> Draw:
+        return exponential_draw
+
+    def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
+        return float(self.shift), mean - self.shift, 0.0, mean - self.shift
+
+
+@dataclass(frozen=True)
+class BernoulliBandit(FamilyBandit):
+    """Arm k pays 1 with probability means[k], else 0."""
+
+    means: Means
+
+    def __post_init__(self) -> None:
+        accepted = "probabilities, from 0 to 1"
+        object.__setattr__(self, "means", validated_means(self.means, accepted, low=0.0, open_low=False, high=1.0))
+
+    @property
+    def draw(self) -> Draw:
+        return bernoulli_draw
+
+    def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
+        return mean, 0.0, 0.0, np.sqrt(mean * (1.0 - mean))
+
+
+@dataclass(frozen=True)
+class RevenueBandit(FamilyBandit):
+    """Arm k pays nothing, or with probability ``conversion`` a lognormal amount; its mean is means[k].
+
+    Parameters
+    ----------
+    means : sequence of float, or Uniform
+        Mean revenue a visitor, the non-buyers included; above 0.
+    conversion : float
+        Chance that a visitor pays, above 0 and at most 1.
+    sigma : float
+        Standard deviation of the log amount.
+    """
+
+    means: Means
+    conversion: float = 0.05
+    sigma: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "means", validated_means(self.means, "finite numbers above 0", low=0.0))
+        real("conversion", self.conversion, "a probability above 0, at most 1", low=0.0, high=1.0)
+        positive("sigma", self.sigma)
+
+    @property
+    def draw(self) -> Draw:
+        return revenue_draw
+
+    def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
+        log_amount = np.log(mean / self.conversion) - 0.5 * self.sigma**2
+        second_moment = mean * mean * (math.exp(self.sigma**2) / self.conversion)
+        return log_amount, float(self.sigma), float(self.conversion), np.sqrt(second_moment - mean * mean)

@@ -1,0 +1,47 @@
+"""The policies, one file each. Adding one: its file, and a line in ``POLICIES``."""
+
+from bootleader.policies.adaptive_reboot import AdaptiveReBoot
+from bootleader.policies.base import HistoryRule, IndexRule, Noise, Policy, Rule
+from bootleader.policies.epsilon_greedy import EpsilonGreedy
+from bootleader.policies.follow_the_leader import FollowTheLeader
+from bootleader.policies.giro import Giro
+from bootleader.policies.phe import PHE
+from bootleader.policies.reboot import ReBoot
+from bootleader.policies.residual_bootstrap import ResidualBootstrap
+from bootleader.policies.student_thompson import StudentThompson
+from bootleader.policies.thompson_sampling import ThompsonSampling
+from bootleader.policies.ucb1 import UCB1
+
+# An example of each, in every variant whose rule is its own: what there is to compile, to list and to test.
+POLICIES: tuple[Policy, ...] = (
+    ReBoot(sigma_a=1.5),
+    ReBoot(sigma_a=1.5, weights="rademacher"),
+    ResidualBootstrap(),
+    FollowTheLeader(),
+    ThompsonSampling(),
+    StudentThompson(),
+    AdaptiveReBoot(),
+    Giro(),
+    PHE(),
+    UCB1(),
+    EpsilonGreedy(),
+)
+
+__all__ = [
+    "POLICIES",
+    "UCB1",
+    "PHE",
+    "AdaptiveReBoot",
+    "EpsilonGreedy",
+    "FollowTheLeader",
+    "Giro",
+    "HistoryRule",
+    "IndexRule",
+    "Noise",
+    "Policy",
+    "ReBoot",
+    "ResidualBootstrap",
+    "Rule",
+    "StudentThompson",
+    "ThompsonSampling",
+]

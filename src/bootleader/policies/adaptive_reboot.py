@@ -1,0 +1,57 @@
+"""AdaptiveReBoot: ReBoot with no sigma to know and no unit to choose. Ours, not the paper's."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from bootleader.checks import positive
+from bootleader.policies.base import IndexRule, Noise, Policy
+
+STUDENT_UNTIL: Final = 12.0  # pulls after which an arm's own residuals tell its scale well enough
+GUARD_UNTIL: Final = 30.0  # pulls after which the pool's guard over a young arm fades
+
+
+def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple[Any, Any, Any]:
+    """Index = Ybar + T sqrt(max(RSS, s v g(s)) + 6 ratio^2 v) / (s+2), g(s) = min(1, sqrt(30/s))."""
+    ratio = theta[0]
+    if v == 0.0:
+        return mean, 0.0, math.inf
+    guard = s * v * min(1.0, math.sqrt(GUARD_UNTIL / s))
+    scale = math.sqrt(max(rss, guard) + 6.0 * ratio * ratio * v) / (s + 2.0)
+    return mean, scale, s - 1.0 if s <= STUDENT_UNTIL else math.inf
+
+
+@dataclass(frozen=True, repr=False)
+class AdaptiveReBoot(Policy):
+    r"""Residual bootstrap exploration that takes its unit from the rewards.
+
+    With the pooled variance :math:`v = \sum_k RSS_k / \sum_k (s_k - 1)`, the index is
+
+    .. math:: \bar Y + T \, \frac{\sqrt{\max(RSS, s\,v\,g(s)) + 6\,ratio^2 v}}{s+2},
+              \qquad g(s) = \min(1, \sqrt{30/s})
+
+    where T is Student with s-1 degrees of freedom while s <= 12 and standard normal beyond. Every arm is pulled twice
+    first. The choices are the same for rewards Y and aY+b. There is no regret theorem for it: its case is empirical.
+
+    Parameters
+    ----------
+    ratio : float
+        Size of the pseudo residuals in pooled standard deviations; the paper's inflation ratio.
+
+    Examples
+    --------
+    >>> AdaptiveReBoot()
+    AdaptiveReBoot()
+    """
+
+    ratio: float = 1.5
+    reference: ClassVar[str] = "bootleader; after Wang, Yu, Hao, Cheng (2020). arXiv:2002.08436."
+
+    def __post_init__(self) -> None:
+        positive("ratio", self.ratio)
+
+    @property
+    def rule(self) -> IndexRule:
+        return IndexRule(law, Noise.STUDENT, (float(self.ratio),), opening=2, pooled=True)

@@ -1,0 +1,101 @@
+"""What a policy is: immutable parameters, and a rule that says how an arm's index is drawn.
+
+A policy holds no state and draws no numbers. It hands out a *rule*, which is data over scalar functions, and the
+oracle loop, the compiled kernels and the online agent all play that same rule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Any, ClassVar, Self
+
+Law = Callable[..., tuple[float, float, float]]
+Resample = Callable[..., float]
+
+
+class Noise(IntEnum):
+    """What multiplies an index law's scale. The law's third number, ``shape``, says which member of the family."""
+
+    NONE = 0  # index = location
+    NORMAL = 1  # standard normal
+    STUDENT = 2  # Student with ``shape`` degrees of freedom; infinite: standard normal
+    FAIR_COINS = 3  # number of heads in ``shape`` tosses
+    OPTIMISM = 4  # sqrt(2 log t), the same for every arm, t the pulls so far
+
+
+@dataclass(frozen=True)
+class IndexRule:
+    """Index = location + scale * noise, the three a function of an arm's (count, mean, RSS).
+
+    ``law(theta, noise_sd, count, mean, rss, pooled_variance) -> (location, scale, shape)`` is the whole policy.
+    """
+
+    law: Law
+    noise: Noise
+    theta: tuple[float, ...] = (0.0,)
+    opening: int = 1  # every arm is pulled this often before indices count
+    pooled: bool = False  # whether the law reads the pooled variance
+    epsilon: float = 0.0  # chance of a uniformly random arm instead
+
+
+@dataclass(frozen=True)
+class HistoryRule:
+    """Index = a resampled mean of the arm's whole history.
+
+    ``resample(theta, history, start, count, anchor, drift, state, i, gamma)`` returns the index;
+    ``history[start:start + count]`` holds the rewards less the ``anchor``, whose mean is ``drift``.
+    """
+
+    resample: Resample
+    theta: tuple[float, ...]
+    opening: int = 1
+
+
+Rule = IndexRule | HistoryRule
+
+UNKNOWN_SD = 1.0  # what a law that does not read the noise sd is given for it
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Base of every policy: prints as it is written, and knows its parameters and reference."""
+
+    reference: ClassVar[str] = ""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Remember which parameters were written, for ``repr`` to show those."""
+        policy = super().__new__(cls)
+        written = {field.name for field in fields(cls)[: len(args)]} | set(kwargs)
+        object.__setattr__(policy, "_written", written)
+        return policy
+
+    @property
+    def name(self) -> str:
+        """How the policy is written, which is also its label in tables and plots."""
+        return repr(self)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def rule(self) -> Rule:
+        """How an arm's index is drawn."""
+        raise TypeError(f"{type(self).__name__} defines no rule")
+
+    def known_sd(self, arms: int, true_sd: Any) -> Any:
+        """Each arm's noise sd as the policy believes it (``true_sd``: what only a simulation knows, or None)."""
+        return UNKNOWN_SD
+
+    def __repr__(self) -> str:
+        written: set[str] = self.__dict__.get("_written", set())
+        shown = (f"{name}={_source(value)}" for name, value in self.parameters.items() if name in written)
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _source(value: Any) -> str:
+    return "float('inf')" if value == math.inf else repr(value)

@@ -1,0 +1,33 @@
+"""Follow the leader: no exploration at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from bootleader.policies.base import IndexRule, Noise, Policy
+
+
+def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple[Any, Any, Any]:
+    """Index = Ybar."""
+    return mean, 0.0, 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class FollowTheLeader(Policy):
+    r"""Play the arm with the largest mean so far.
+
+    The index of an arm is its mean :math:`\bar Y`; ties are broken at random. Regret is linear: an arm with a bad
+    start is never tried again.
+
+    Examples
+    --------
+    >>> FollowTheLeader()
+    FollowTheLeader()
+    """
+
+    reference: ClassVar[str] = "Lattimore, Szepesvári (2020). Bandit Algorithms, chapter 4."
+
+    @property
+    def rule(self) -> IndexRule:
+        return IndexRule(law, Noise.NONE)

@@ -1,0 +1,46 @@
+"""PHE: perturbed-history exploration."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from bootleader.checks import positive
+from bootleader.policies.base import IndexRule, Noise, Policy
+
+
+def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple[Any, Any, Any]:
+    """Index = (sum Y + U) / (s + m), m = ceil(a s), U ~ Binomial(m, 1/2)."""
+    m = float(math.ceil(theta[0] * s))
+    return s * mean / (s + m), 1.0 / (s + m), m
+
+
+@dataclass(frozen=True, repr=False)
+class PHE(Policy):
+    """Add ``ceil(a s)`` fair coin flips to an arm's s rewards and play the largest mean.
+
+    Made for rewards in [0, 1].
+
+    Parameters
+    ----------
+    a : float
+        Pseudo rewards per reward.
+
+    Examples
+    --------
+    >>> PHE(a=2.1)
+    PHE(a=2.1)
+    """
+
+    a: float = 2.1
+    reference: ClassVar[str] = (
+        "Kveton, Szepesvári, Ghavamzadeh, Boutilier (2019). Perturbed-history exploration. IJCAI."
+    )
+
+    def __post_init__(self) -> None:
+        positive("a", self.a)
+
+    @property
+    def rule(self) -> IndexRule:
+        return IndexRule(law, Noise.FAIR_COINS, (float(self.a),))

@@ -1,0 +1,45 @@
+"""UCB1: optimism by a confidence bound."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from bootleader.checks import positive
+from bootleader.policies.base import IndexRule, Noise, Policy
+
+
+def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple[Any, Any, Any]:
+    """Index = Ybar + (sd / sqrt s) sqrt(2 log t)."""
+    return mean, theta[0] / math.sqrt(s), 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class UCB1(Policy):
+    r"""Play the largest upper confidence bound.
+
+    .. math:: \bar Y + sd \sqrt{2 \log t / s}
+
+    with t the number of pulls so far.
+
+    Parameters
+    ----------
+    sd : float
+        Unit of the bonus; 1 is the original, for rewards in [0, 1].
+
+    Examples
+    --------
+    >>> UCB1(sd=2.0)
+    UCB1(sd=2.0)
+    """
+
+    sd: float = 1.0
+    reference: ClassVar[str] = "Auer, Cesa-Bianchi, Fischer (2002). Finite-time analysis. Machine Learning 47."
+
+    def __post_init__(self) -> None:
+        positive("sd", self.sd)
+
+    @property
+    def rule(self) -> IndexRule:
+        return IndexRule(law, Noise.OPTIMISM, (float(self.sd),))

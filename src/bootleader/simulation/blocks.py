@@ -1,0 +1,206 @@
+"""A block: some consecutive runs of one policy, played to the end and reduced to what is kept of them."""
+
+from __future__ import annotations
+
+import copy
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bootleader.bandits import DRAWS, Arms, Bandit
+from bootleader.policies import HistoryRule, IndexRule, Policy
+from bootleader.simulation.loop import play_python
+from bootleader.streams import Purpose, run_gamma, stream_state
+
+Floats = npt.NDArray[np.float64]
+
+SLICE = 0.1  # seconds between looks at the stop sign, about
+ROUNDS_A_LOOK = 2_000  # rounds of the first slice, until the pace is known
+
+
+PARAMETERS = 5  # the most that any rule has
+
+
+class Stopped(Exception):  # noqa: N818  (nothing went wrong: the caller asked for it)
+    """A block was told to stop before its end."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Everything that a block needs to be played anywhere: small, and picklable."""
+
+    policy: Any
+    bandit: Bandit
+    seed: int
+    first_run: int
+    runs: int
+    rounds: int
+    checkpoints: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class BlockResult:
+    """What is kept of a block: its size, the curves' mean and squares over runs, final regrets, pulls."""
+
+    runs: int
+    mean: Floats
+    squares: Floats
+    final: Floats
+    pulls: npt.NDArray[np.int64]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of a block, laid out for a kernel: arms and streams (arm x run)."""
+
+    arms: Arms
+    gap: Floats
+    gamma: npt.NDArray[np.uint64]
+    noise: npt.NDArray[np.uint64]
+    spare: npt.NDArray[np.uint64]
+    rewards: npt.NDArray[np.uint64]
+    curves: Floats = field(repr=False)
+
+    @classmethod
+    def of(cls, block: Block) -> Runs:
+        """Draw the arms and start the streams of a block."""
+        seed = block.seed
+        runs = np.arange(block.first_run, block.first_run + block.runs, dtype=np.uint64)
+        arms = block.bandit.arms_of(block.seed, runs)
+        index = np.arange(block.bandit.arms, dtype=np.uint64)[:, None]
+
+        def state(purpose: Purpose, arm: Any = 0) -> Any:
+            return stream_state(seed, runs, int(purpose), arm)
+
+        return cls(
+            arms=arms,
+            gap=arms.mean.max(axis=0) - arms.mean,
+            gamma=run_gamma(seed, runs),
+            noise=state(Purpose.NOISE),
+            spare=state(Purpose.SPARE),
+            rewards=state(Purpose.REWARDS, index),
+            curves=np.zeros((len(block.checkpoints), block.runs)),
+        )
+
+
+def play_block(block: Block, stop: threading.Event | None = None) -> BlockResult:
+    """Play a block to the end (or raise ``Stopped``), whichever kind of policy it holds."""
+    started = time.perf_counter()
+    runs = Runs.of(block)
+    if not isinstance(block.policy, Policy):
+        pulls = play_python(copy.deepcopy(block.policy), block, runs, stop)
+    elif isinstance(block.policy.rule, IndexRule):
+        pulls = _play_lockstep(block.policy, block.policy.rule, block, runs, stop)
+    else:
+        pulls = _play_history(block.policy.rule, block, runs, stop)
+    mean = runs.curves.mean(axis=1)
+    return BlockResult(
+        runs=block.runs,
+        mean=mean,
+        squares=((runs.curves - mean[:, None]) ** 2).sum(axis=1),
+        final=runs.curves[-1].copy(),
+        pulls=pulls,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _in_slices(rounds: int, stop: threading.Event | None, advance: Any) -> None:
+    """Call ``advance(start, end)`` over all rounds, in slices short enough to be stopped between."""
+    start, size = 0, ROUNDS_A_LOOK
+    while start < rounds:
+        if stop is not None and stop.is_set():
+            raise Stopped
+        end = min(rounds, start + size)
+        began = time.perf_counter()
+        advance(start, end)
+        pace = (time.perf_counter() - began) / (end - start)
+        start, size = end, max(1, min(4 * size, int(SLICE / max(pace, 1e-9))))
+
+
+def _padded(theta: tuple[float, ...]) -> tuple[float, ...]:
+    """Parameters as a tuple of one length, so that one compiled kernel takes them all."""
+    return theta + (0.0,) * (PARAMETERS - len(theta))
+
+
+def _open_arms(arms: int) -> npt.NDArray[np.int64]:
+    return np.arange(arms, dtype=np.int64)
+
+
+def _play_lockstep(
+    policy: Policy, rule: IndexRule, block: Block, runs: Runs, stop: threading.Event | None
+) -> npt.NDArray[np.int64]:
+    from bootleader.simulation import lockstep
+
+    arms, lanes = runs.gap.shape
+    noise_sd = np.broadcast_to(policy.known_sd(arms, runs.arms.sd), (arms, lanes)).astype(float)
+    plan = lockstep.Plan(
+        lockstep.LAWS.index(rule.law), int(rule.noise), _padded(rule.theta), rule.opening, rule.pooled, rule.epsilon,
+        DRAWS.index(block.bandit.draw),
+    )  # fmt: skip
+    table = lockstep.Table(
+        *(np.zeros((arms, lanes)) for _ in range(7)),
+        noise_sd=noise_sd,
+        gap=runs.gap,
+        open_arms=np.tile(_open_arms(arms), (lanes, 1)),
+        open_left=np.full(lanes, arms),
+        variance=np.zeros(lanes),
+        pooled_at=np.zeros(1, np.int64),
+        regret=np.zeros(lanes),
+    )
+    scratch = lockstep.Scratch(
+        words=np.zeros(lanes, np.uint64),
+        values=np.zeros((arms, lanes)),
+        best=np.zeros(lanes),
+        ties=np.zeros(lanes, np.int64),
+        arm=np.zeros(lanes, np.int64),
+        reward=np.zeros(lanes),
+    )
+    streams = lockstep.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards.ravel())
+
+    def advance(start: int, end: int) -> None:
+        lockstep.advance(plan, runs.arms, streams, table, scratch, block.checkpoints, runs.curves, start, end)
+
+    _in_slices(block.rounds, stop, advance)
+    return np.asarray(table.count.sum(axis=1), np.int64)
+
+
+def _play_history(rule: HistoryRule, block: Block, runs: Runs, stop: threading.Event | None) -> npt.NDArray[np.int64]:
+    from bootleader.simulation import resampling
+
+    arms, lanes = runs.gap.shape
+    plan = resampling.HistoryPlan(
+        resampling.RESAMPLERS.index(rule.resample), _padded(rule.theta), rule.opening, DRAWS.index(block.bandit.draw)
+    )
+    streams = resampling.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards.ravel())
+    pulls = np.zeros(arms, np.int64)
+    arena = np.empty(resampling.arena_size(arms, block.rounds))
+    for lane in range(lanes):
+        table = resampling.HistoryTable(
+            *(np.zeros(arms) for _ in range(4)),
+            arena=arena,
+            start=np.zeros(arms, np.int64),
+            room=np.zeros(arms, np.int64),
+            used=np.zeros(1, np.int64),
+            gap=runs.gap,
+            open_arms=_open_arms(arms),
+            open_left=np.array([arms]),
+            regret=np.zeros(1),
+            indices=np.zeros(arms),
+        )
+
+        def advance(start: int, end: int, lane: int = lane, table: Any = table) -> None:
+            resampling.advance(plan, runs.arms, streams, table, block.checkpoints, runs.curves, lane, start, end)
+
+        _in_slices(block.rounds, stop, advance)
+        pulls += np.asarray(table.count, np.int64)
+    return pulls
+
+
+def play_blocks(blocks: list[Block], stop: threading.Event | None = None) -> list[BlockResult]:
+    """Play some blocks one after the other: a task, wherever the executor runs it."""
+    return [play_block(block, stop) for block in blocks]

@@ -1,0 +1,85 @@
+"""How the library's scalar functions come to be compiled.
+
+Policies, bandits, streams and samplers are plain Python functions that know nothing of numba. Here they are made
+known to it, once, when the first simulation asks for a kernel; importing the library compiles nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numba
+from numba.extending import register_jitable
+
+import bootleader
+from bootleader import moments, sampling, streams
+from bootleader.policies import POLICIES, IndexRule, giro, weights
+
+LAWS = tuple(dict.fromkeys(policy.rule.law for policy in POLICIES if isinstance(policy.rule, IndexRule)))
+RESAMPLERS = tuple(dict.fromkeys(policy.rule.resample for policy in POLICIES if not isinstance(policy.rule, IndexRule)))
+
+
+# Division by zero gives infinity, as in NumPy, instead of a branch that would keep loops from vectorising; and what
+# only kernels call needs no entry from Python, which halves the time to compile.
+INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+inner = numba.njit(**INNER)
+
+
+def _register(module: ModuleType) -> None:
+    """Let compiled code call every public and private function that a module defines."""
+    for function in vars(module).values():
+        if (
+            callable(function)
+            and getattr(function, "__module__", "") == module.__name__
+            and not isinstance(function, type)
+        ):
+            register_jitable(**INNER)(function)
+
+
+for _module in (streams, sampling, moments, weights, giro):
+    _register(_module)
+
+
+def switch(functions: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    """A compiled ``f(which, *args)`` that calls ``functions[which](*args)``."""
+    chosen: Any = inner(functions[-1])
+    for which in range(len(functions) - 2, -1, -1):
+        chosen = _either(which, inner(functions[which]), chosen, last=which == len(functions) - 2)
+    return chosen
+
+
+def _either(which: int, this: Any, others: Any, last: bool) -> Any:
+    if last:
+
+        @inner
+        def call(wanted, *args):  # type: ignore[no-untyped-def]
+            if wanted == which:
+                return this(*args)
+            return others(*args)
+    else:
+
+        @inner
+        def call(wanted, *args):  # type: ignore[no-untyped-def]
+            if wanted == which:
+                return this(*args)
+            return others(wanted, *args)
+
+    return call
+
+
+def fingerprint() -> str:
+    """A digest of every source file that kernels are compiled from.
+
+    Numba's disk cache notices changes only in the kernel's own file; with this in a kernel's closure, which is part
+    of the cache key, a change to a policy or a stream can never meet an old kernel.
+    """
+    root = Path(bootleader.__file__).parent
+    digest = hashlib.sha256()
+    for room in ("*.py", "policies/*.py", "bandits/*.py", "simulation/*.py"):
+        for path in sorted(root.glob(room)):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,260 @@
+"""``simulate``: split the runs into blocks, map them over an executor, merge what comes back in order."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bootleader.bandits import Bandit
+from bootleader.checks import seed_of, whole
+from bootleader.moments import chan
+from bootleader.policies import IndexRule, Policy
+from bootleader.simulation.blocks import Block, BlockResult, play_blocks
+from bootleader.simulation.loop import PythonPolicy
+from bootleader.simulation.result import Simulation
+
+INDEX_LANES = 64  # runs in lock step; part of the result's definition, since sums are taken block by block
+OTHER_LANES = 4
+TASK_WORK = 2e7  # index draws (arms x rounds x runs) that a task should hold at least
+IN_FLIGHT = 64  # tasks handed to the executor ahead of time, at the least
+
+
+def simulate(
+    policies: Any,
+    bandit: Bandit,
+    *,
+    rounds: int,
+    runs: int,
+    seed: int = 0,
+    checkpoints: int = 200,
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> Simulation:
+    """Play every policy on the same runs of a bandit.
+
+    Run r has the same arms, and the n-th pull of arm k pays the same reward, under every policy. Results depend on
+    the seed alone: not on the executor, the number of cores, the number of runs or the other policies in the call.
+
+    Parameters
+    ----------
+    policies : policy, list of policies, or dict of name to policy
+        Policies of the library, or objects with ``start(arms, rng)``, ``pull()`` and ``update(arm, reward)``.
+    bandit : Bandit
+    rounds, runs : int
+        Length of a run, and how many of them.
+    seed : int
+        Any whole number from 0 to 2**64 - 1.
+    checkpoints : int
+        At how many rounds, evenly spaced, the regret curve is kept.
+    executor : concurrent.futures.Executor, optional
+        Where blocks of runs are played; by default on the cores of this machine.
+    progress : bool
+        Show a progress bar with the time left.
+
+    Returns
+    -------
+    Simulation
+
+    Examples
+    --------
+    >>> from bootleader import GaussianBandit, ReBoot, simulate
+    >>> sim = simulate(ReBoot(sigma_a=1.5), GaussianBandit([1.0, 0.0]), rounds=100, runs=8, seed=1)
+    >>> sim.final_regret.shape
+    (1, 8)
+    """
+    if not isinstance(bandit, Bandit):
+        raise TypeError(f"bandit must be one of the library's, such as GaussianBandit(means=[1, 0]), got {bandit!r}")
+    named = named_policies(policies)
+    runs, seed = whole("runs", runs, 1), seed_of(seed)
+    rounds = whole("rounds", rounds, 1)
+    if rounds < bandit.arms:
+        raise ValueError(f"rounds must be at least the number of arms, {bandit.arms}, got {rounds}")
+    for policy in named.values():
+        if isinstance(policy, Policy):
+            policy.known_sd(bandit.arms, np.ones((bandit.arms, 1)))
+    marks = checkpoint_rounds(rounds, whole("checkpoints", checkpoints, 1))
+
+    gathered = [Gathered(len(marks), bandit.arms, runs) for _ in named]
+    tasks = list(tasks_of(list(named.values()), bandit, seed, runs, rounds, marks))
+    bar = _progress_bar(runs * len(named)) if progress else None
+    try:
+        for task, results in _mapped(tasks, executor):
+            gathered[task.policy].take(task.first_block, results)
+            if bar is not None:
+                bar.update(sum(result.runs for result in results))
+    finally:
+        if bar is not None:
+            bar.close()
+    return Simulation(
+        policies=tuple(named),
+        rounds=marks,
+        mean_regret=np.array([g.mean for g in gathered]),
+        sem=np.array([g.sem for g in gathered]),
+        final_regret=np.array([g.final for g in gathered]),
+        pulls=np.array([g.pulls / runs for g in gathered]),
+        seconds=np.array([g.seconds for g in gathered]),
+        bandit=repr(bandit),
+        seed=seed,
+    )
+
+
+def named_policies(policies: Any) -> dict[str, Any]:
+    """Policies by name, whichever way they were given."""
+    if isinstance(policies, Mapping):
+        pairs = [(str(name), policy) for name, policy in policies.items()]
+    else:
+        listed = list(policies) if isinstance(policies, Sequence) else [policies]
+        pairs = [("", policy) for policy in listed]
+    if not pairs:
+        raise ValueError("policies must hold at least one policy, got none")
+    named: dict[str, Any] = {}
+    for given, candidate in pairs:
+        policy = _playable(candidate)
+        name = given or str(getattr(policy, "name", type(policy).__name__))
+        if name in named:
+            raise ValueError(f"policy names must differ, got {name!r} twice; give a dict of name to policy")
+        named[name] = policy
+    return named
+
+
+def _playable(candidate: Any) -> Any:
+    if isinstance(candidate, type):
+        candidate = candidate()
+    if isinstance(candidate, Policy | PythonPolicy):
+        return candidate
+    raise TypeError(
+        "a policy must be one of the library's, such as ReBoot(sigma_a=1.5), or have the methods start(arms, rng), "
+        f"pull() and update(arm, reward); got {candidate!r}"
+    )
+
+
+def checkpoint_rounds(rounds: int, checkpoints: int) -> npt.NDArray[np.int64]:
+    """Evenly spaced rounds at which regret is kept; the last is the horizon."""
+    wanted = min(checkpoints, rounds)
+    return np.array([rounds * (mark + 1) // wanted for mark in range(wanted)], np.int64)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Consecutive blocks of one policy, played one after the other in one place."""
+
+    policy: int
+    first_block: int
+    blocks: list[Block]
+
+
+def lanes_of(policy: Any) -> int:
+    """How many runs a block of this policy holds."""
+    return INDEX_LANES if isinstance(policy, Policy) and isinstance(policy.rule, IndexRule) else OTHER_LANES
+
+
+def tasks_of(
+    policies: list[Any], bandit: Bandit, seed: int, runs: int, rounds: int, marks: npt.NDArray[np.int64]
+) -> Iterator[Task]:
+    """All tasks, the policies' interleaved so that progress tells the time left."""
+    ordered: list[tuple[float, Task]] = []
+    for index, policy in enumerate(policies):
+        lanes = lanes_of(policy)
+        blocks = -(-runs // lanes)
+        a_task = max(1, round(TASK_WORK / (lanes * rounds * bandit.arms)))
+        a_task = max(1, min(a_task, blocks // (4 * _cores())))
+        for first in range(0, blocks, a_task):
+            members = [
+                Block(policy, bandit, seed, b * lanes, min(lanes, runs - b * lanes), rounds, marks)
+                for b in range(first, min(first + a_task, blocks))
+            ]
+            ordered.append((first / blocks, Task(index, first, members)))
+    ordered.sort(key=lambda pair: pair[0])
+    return (task for _, task in ordered)
+
+
+def _mapped(tasks: list[Task], executor: Executor | None) -> Iterator[tuple[Task, list[BlockResult]]]:
+    """Play the tasks on an executor, a window of them at a time, and yield each as it ends."""
+    if executor is not None:
+        yield from _windowed(tasks, lambda task: executor.submit(play_blocks, task.blocks))
+        return
+    stop = threading.Event()
+    with ThreadPoolExecutor(_cores()) as own:
+        try:
+            yield from _windowed(tasks, lambda task: own.submit(play_blocks, task.blocks, stop))
+        except BaseException:
+            stop.set()
+            raise
+
+
+def _windowed(
+    tasks: list[Task], submit: Callable[[Task], Future[list[BlockResult]]]
+) -> Iterator[tuple[Task, list[BlockResult]]]:
+    waiting = iter(tasks)
+    window = max(IN_FLIGHT, 4 * _cores())
+    flying: dict[Future[list[BlockResult]], Task] = {}
+    try:
+        while True:
+            while len(flying) < window and (task := next(waiting, None)) is not None:
+                flying[submit(task)] = task
+            if not flying:
+                return
+            done, _ = wait(flying, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield flying.pop(future), future.result()
+    except BaseException:
+        for future in flying:
+            future.cancel()
+        raise
+
+
+@dataclass
+class Gathered:
+    """One policy's results so far, merged block by block in the order of the runs, whatever order they end in."""
+
+    marks: int
+    arms: int
+    runs: int
+    seconds: float = 0.0
+    _early: dict[int, BlockResult] = field(default_factory=dict)
+    _next: int = 0
+    _count: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.mean = np.zeros(self.marks)
+        self._squares = np.zeros(self.marks)
+        self.final = np.zeros(self.runs)
+        self.pulls = np.zeros(self.arms, np.int64)
+
+    @property
+    def sem(self) -> npt.NDArray[np.float64]:
+        """Standard error of the mean; not a number for a single run."""
+        if self.runs < 2:
+            return np.full(self.marks, np.nan)
+        return np.asarray(np.sqrt(self._squares / (self.runs - 1) / self.runs))
+
+    def take(self, first_block: int, results: list[BlockResult]) -> None:
+        """Accept the results of some consecutive blocks."""
+        self._early.update(enumerate(results, start=first_block))
+        while self._next in self._early:
+            block = self._early.pop(self._next)
+            start = int(self._count)
+            self.final[start : start + block.runs] = block.final
+            self.pulls += block.pulls
+            self.seconds += block.seconds
+            self._count, self.mean, self._squares = chan(
+                self._count, self.mean, self._squares, float(block.runs), block.mean, block.squares
+            )
+            self._next += 1
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _progress_bar(total: int) -> Any:
+    from tqdm.auto import tqdm
+
+    return tqdm(total=total, unit="run", desc="simulate")

@@ -1,0 +1,137 @@
+"""The kernel for history rules (Giro, two-point weights): one run after the other.
+
+An arm's rewards lie side by side in an arena. A full stretch moves to one twice as long at the arena's end, so that
+all stretches together take O(rounds), however the pulls spread over the arms.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from bootleader.moments import welford
+from bootleader.simulation.compilation import RESAMPLERS, fingerprint, inner, switch
+from bootleader.simulation.lockstep import Streams, draw_of
+from bootleader.streams import below
+
+FIRST_STRETCH = 8
+
+resample_of = switch(RESAMPLERS)
+
+
+class HistoryPlan(NamedTuple):
+    """A history rule and a reward family as numbers."""
+
+    resample: int
+    theta: Any
+    opening: int
+    draw: int
+
+
+class HistoryTable(NamedTuple):
+    """One run's arms: moments, and where each one's history lies in the arena."""
+
+    count: Any
+    anchor: Any
+    drift: Any
+    rss: Any
+    arena: Any
+    start: Any
+    room: Any
+    used: Any
+    gap: Any
+    open_arms: Any
+    open_left: Any
+    regret: Any
+    indices: Any
+
+
+def arena_size(arms: int, rounds: int) -> int:
+    """Enough for every way the pulls can fall: stretches of 8, 16, ... up to twice an arm's pulls, all kept."""
+    return FIRST_STRETCH * arms + 4 * rounds
+
+
+@inner
+def remember(table, k, value):
+    """Append a value to arm k's history."""
+    size = int(table.count[k])
+    if size == table.room[k]:
+        room = max(FIRST_STRETCH, 2 * size)
+        start = table.used[0]
+        table.arena[start : start + size] = table.arena[table.start[k] : table.start[k] + size]
+        table.start[k] = start
+        table.room[k] = room
+        table.used[0] = start + room
+    table.arena[table.start[k] + size] = value
+
+
+@inner
+def choose_by_history(plan, streams, table, lane):
+    gamma = streams.gamma[lane]
+    arms = table.count.shape[0]
+    ties, best, leader = 0, -np.inf, 0
+    for k in range(arms):
+        index = resample_of(
+            plan.resample, plan.theta, table.arena, table.start[k], int(table.count[k]), table.anchor[k],
+            table.drift[k], streams.spare, lane, gamma,
+        )  # fmt: skip
+        table.indices[k] = index
+        if index > best:
+            ties, best, leader = 1, index, k
+        elif index == best:
+            ties += 1
+    if ties > 1:
+        left = below(streams.spare, lane, gamma, ties)
+        for k in range(arms):
+            if table.indices[k] == best:
+                if left == 0:
+                    return k
+                left -= 1
+    return leader
+
+
+@inner
+def open_arm(opening, streams, table, lane):
+    spot = below(streams.spare, lane, streams.gamma[lane], table.open_left[0])
+    k = table.open_arms[spot]
+    if table.count[k] + 1.0 == opening:
+        table.open_left[0] -= 1
+        table.open_arms[spot] = table.open_arms[table.open_left[0]]
+    return k
+
+
+def build_kernel(source: str) -> Any:
+    """The kernel, cached on disk under the fingerprint of its sources."""
+
+    @numba.njit(cache=True, nogil=True, error_model="numpy")
+    def advance(plan, arms, streams, table, checkpoints, curves, lane, start, stop):
+        source  # noqa: B018  (a free variable, and so part of numba's cache key)
+        lanes = streams.gamma.shape[0]
+        opening_rounds = plan.opening * table.count.shape[0]
+        mark = np.searchsorted(checkpoints, start + 1)
+        for played in range(start, stop):
+            if played < opening_rounds:
+                k = open_arm(plan.opening, streams, table, lane)
+            else:
+                k = choose_by_history(plan, streams, table, lane)
+            reward = draw_of(
+                plan.draw, arms.first[k, lane], arms.second[k, lane], arms.third[k, lane], arms.samples,
+                streams.rewards, k * lanes + lane, streams.gamma[lane],
+            )  # fmt: skip
+            anchor = reward if table.count[k] == 0.0 else table.anchor[k]
+            remember(table, k, reward - anchor)
+            table.count[k], table.anchor[k], table.drift[k], table.rss[k] = welford(
+                table.count[k], table.anchor[k], table.drift[k], table.rss[k], reward
+            )
+            table.regret[0] += table.gap[k, lane]
+            if played + 1 == checkpoints[mark]:
+                curves[mark, lane] = table.regret[0]
+                mark += 1
+
+    return advance
+
+
+advance = build_kernel(fingerprint())
+__all__ = ["HistoryPlan", "HistoryTable", "Streams", "advance", "arena_size"]

@@ -1,0 +1,160 @@
+"""What a simulation returns."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+FORMAT = 1
+ARRAYS = ("rounds", "mean_regret", "sem", "final_regret", "pulls", "seconds")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Paired difference of final regret, a less b, with a 95 % interval over runs."""
+
+    a: str
+    b: str
+    difference: float
+    sem: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        verdict = f"{self.a} is better" if self.high < 0 else f"{self.b} is better" if self.low > 0 else "undecided"
+        return (
+            f"{self.a} less {self.b}: {self.difference:.4g} "
+            f"(95 % interval {self.low:.4g} to {self.high:.4g}; {verdict})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation:
+    """Regret of some policies on the same runs of a bandit.
+
+    Attributes
+    ----------
+    policies : tuple of str
+    rounds : array
+        Checkpoints; the last is the horizon.
+    mean_regret, sem : array, policy x checkpoint
+        Mean over runs of the pseudo-regret, and its standard error.
+    final_regret : array, policy x run
+    pulls : array, policy x arm
+        Mean number of pulls, arms in the bandit's order.
+    seconds : array
+        Processor seconds that each policy took.
+    """
+
+    policies: tuple[str, ...]
+    rounds: npt.NDArray[np.int64]
+    mean_regret: npt.NDArray[np.float64]
+    sem: npt.NDArray[np.float64]
+    final_regret: npt.NDArray[np.float64]
+    pulls: npt.NDArray[np.float64]
+    seconds: npt.NDArray[np.float64]
+    bandit: str
+    seed: int
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return int(self.final_regret.shape[1])
+
+    def summary(self) -> pd.DataFrame:
+        """One row a policy: mean final regret, standard error, median, 95 % and 99 % quantile, seconds."""
+        import pandas as pd
+
+        quantile = np.quantile(self.final_regret, [0.5, 0.95, 0.99], axis=1)
+        return pd.DataFrame(
+            {
+                "policy": self.policies,
+                "mean regret": self.mean_regret[:, -1],
+                "std error": self.sem[:, -1],
+                "median": quantile[0],
+                "95 %": quantile[1],
+                "99 %": quantile[2],
+                "seconds": self.seconds,
+            }
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Tidy curves: one row a policy and checkpoint, with columns policy, round, mean_regret and sem."""
+        import pandas as pd
+
+        count = len(self.rounds)
+        return pd.DataFrame(
+            {
+                "policy": np.repeat(self.policies, count),
+                "round": np.tile(self.rounds, len(self.policies)),
+                "mean_regret": self.mean_regret.ravel(),
+                "sem": self.sem.ravel(),
+            }
+        )
+
+    def compare(self, a: str | int, b: str | int) -> Comparison:
+        """How much more regret ``a`` has than ``b``, run by run (names as in ``.policies``, or positions)."""
+        from scipy.special import stdtrit
+
+        first, second = self._position(a), self._position(b)
+        difference = self.final_regret[first] - self.final_regret[second]
+        mean = float(difference.mean())
+        sem = float(difference.std(ddof=1) / math.sqrt(self.runs)) if self.runs > 1 else math.nan
+        reach = float(stdtrit(self.runs - 1, 0.975)) * sem if self.runs > 1 else math.nan
+        return Comparison(self.policies[first], self.policies[second], mean, sem, mean - reach, mean + reach)
+
+    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
+        """Draw the regret curves with bands of one standard error; write them to ``path`` if one is given."""
+        from bootleader.plots import regret_curves, write
+
+        figure = regret_curves(
+            self.rounds, dict(zip(self.policies, zip(self.mean_regret, self.sem, strict=True), strict=True)),
+            title=f"{self.runs:,} runs", subtitle=self.bandit,
+        )  # fmt: skip
+        if path is not None:
+            write(figure, path)
+        return figure
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything to one ``.npz`` file (plain arrays, no pickle)."""
+        about = {"format": FORMAT, "policies": self.policies, "bandit": self.bandit, "seed": self.seed}
+        arrays: dict[str, Any] = {name: getattr(self, name) for name in ARRAYS}
+        with open(path, "wb") as file:
+            np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Simulation:
+        """Read what :meth:`save` wrote."""
+        with np.load(path, allow_pickle=False) as stored:
+            if "about" not in stored:
+                raise ValueError(f"{path} is not a saved Simulation")
+            about = json.loads(str(stored["about"]))
+            if about.get("format") != FORMAT:
+                raise ValueError(f"{path} has format {about.get('format')!r}; this version reads format {FORMAT}")
+            arrays = {name: stored[name] for name in ARRAYS}
+        return cls(policies=tuple(about["policies"]), bandit=about["bandit"], seed=about["seed"], **arrays)
+
+    def __str__(self) -> str:
+        header = f"{self.bandit}\n{int(self.rounds[-1]):,} rounds, {self.runs:,} runs, seed {self.seed}\n\n"
+        decimals = {"mean regret": 1, "std error": 2, "median": 1, "95 %": 1, "99 %": 1, "seconds": 2}
+        formatters: Any = {name: f"{{:.{d}f}}".format for name, d in decimals.items()}
+        return header + self.summary().to_string(index=False, formatters=formatters)
+
+    __repr__ = __str__
+
+    def _position(self, policy: str | int) -> int:
+        if isinstance(policy, str) and policy in self.policies:
+            return self.policies.index(policy)
+        if isinstance(policy, int) and 0 <= policy < len(self.policies):
+            return policy
+        raise ValueError(f"unknown policy {policy!r}; this simulation has {', '.join(map(repr, self.policies))}")
