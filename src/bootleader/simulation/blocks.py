@@ -134,16 +134,17 @@ def _open_arms(arms: int) -> npt.NDArray[np.int64]:
 def _play_lockstep(
     policy: Policy, rule: IndexRule, block: Block, runs: Runs, stop: threading.Event | None
 ) -> npt.NDArray[np.int64]:
+    from bootleader.compilation import LAWS
     from bootleader.simulation import lockstep
 
     arms, lanes = runs.gap.shape
     noise_sd = np.broadcast_to(policy.known_sd(arms, runs.arms.sd), (arms, lanes)).astype(float)
     plan = lockstep.Plan(
-        lockstep.LAWS.index(rule.law), int(rule.noise), _padded(rule.theta), rule.opening, rule.pooled, rule.epsilon,
+        LAWS.index(rule.law), int(rule.noise), _padded(rule.theta), rule.opening, rule.pooled, rule.epsilon,
         DRAWS.index(block.bandit.draw),
     )  # fmt: skip
     table = lockstep.Table(
-        *(np.zeros((arms, lanes)) for _ in range(7)),
+        **{name: np.zeros((arms, lanes)) for name in ("count", "anchor", "drift", "rss", "location", "scale", "shape")},
         noise_sd=noise_sd,
         gap=runs.gap,
         open_arms=np.tile(_open_arms(arms), (lanes, 1)),
@@ -170,18 +171,19 @@ def _play_lockstep(
 
 
 def _play_history(rule: HistoryRule, block: Block, runs: Runs, stop: threading.Event | None) -> npt.NDArray[np.int64]:
+    from bootleader.compilation import RESAMPLERS
     from bootleader.simulation import resampling
 
     arms, lanes = runs.gap.shape
     plan = resampling.HistoryPlan(
-        resampling.RESAMPLERS.index(rule.resample), _padded(rule.theta), rule.opening, DRAWS.index(block.bandit.draw)
+        RESAMPLERS.index(rule.resample), _padded(rule.theta), rule.opening, DRAWS.index(block.bandit.draw)
     )
     streams = resampling.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards.ravel())
     pulls = np.zeros(arms, np.int64)
     arena = np.empty(resampling.arena_size(arms, block.rounds))
     for lane in range(lanes):
         table = resampling.HistoryTable(
-            *(np.zeros(arms) for _ in range(4)),
+            **{name: np.zeros(arms) for name in ("count", "anchor", "drift", "rss")},
             arena=arena,
             start=np.zeros(arms, np.int64),
             room=np.zeros(arms, np.int64),

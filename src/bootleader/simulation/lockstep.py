@@ -15,11 +15,11 @@ import numpy as np
 
 from bootleader.bandits import DRAWS
 from bootleader.bandits.families import gaussian_draw
+from bootleader.compilation import LAWS, fingerprint, inner, switch
 from bootleader.moments import welford
 from bootleader.player import POOLING_GROWTH
 from bootleader.policies import Noise
 from bootleader.sampling import accepted_normal, fair_binomial, rejected, settle_normal, studentise
-from bootleader.simulation.compilation import LAWS, fingerprint, inner, switch
 from bootleader.streams import below, mix64, next_word, uniform
 
 NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
+from bootleader.compilation import RESAMPLERS, fingerprint, inner, switch
 from bootleader.moments import welford
-from bootleader.simulation.compilation import RESAMPLERS, fingerprint, inner, switch
 from bootleader.simulation.lockstep import Streams, draw_of
 from bootleader.streams import below
 

@@ -15,7 +15,6 @@ from typing import Any
 import numba
 from numba.extending import register_jitable
 
-import bootleader
 from bootleader import moments, sampling, streams
 from bootleader.policies import POLICIES, IndexRule, giro, weights
 
@@ -25,8 +24,8 @@ RESAMPLERS = tuple(dict.fromkeys(policy.rule.resample for policy in POLICIES if 
 
 # Division by zero gives infinity, as in NumPy, instead of a branch that would keep loops from vectorising; and what
 # only kernels call needs no entry from Python, which halves the time to compile.
-INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-inner = numba.njit(**INNER)
+INNER: Any = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+inner: Any = numba.njit(**INNER)  # type: ignore[call-overload]
 
 
 def _register(module: ModuleType) -> None:
@@ -46,10 +45,10 @@ for _module in (streams, sampling, moments, weights, giro):
 
 def switch(functions: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
     """A compiled ``f(which, *args)`` that calls ``functions[which](*args)``."""
-    chosen: Any = inner(functions[-1])
+    chosen = inner(functions[-1])
     for which in range(len(functions) - 2, -1, -1):
         chosen = _either(which, inner(functions[which]), chosen, last=which == len(functions) - 2)
-    return chosen
+    return chosen  # type: ignore[no-any-return]
 
 
 def _either(which: int, this: Any, others: Any, last: bool) -> Any:
@@ -77,7 +76,7 @@ def fingerprint() -> str:
     Numba's disk cache notices changes only in the kernel's own file; with this in a kernel's closure, which is part
     of the cache key, a change to a policy or a stream can never meet an old kernel.
     """
-    root = Path(bootleader.__file__).parent
+    root = Path(__file__).parent
     digest = hashlib.sha256()
     for room in ("*.py", "policies/*.py", "bandits/*.py", "simulation/*.py"):
         for path in sorted(root.glob(room)):

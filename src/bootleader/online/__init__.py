@@ -1,0 +1,1 @@
+"""The agent a program embeds: decide, learn, save, restore."""
