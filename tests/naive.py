@@ -1,0 +1,340 @@
+"""A slow, obvious oracle for every policy and reward family, written from the definitions alone.
+
+It keeps raw histories, draws every bootstrap weight, coin and resample one by one with NumPy's own generator, and
+imports nothing of the library. Nothing here is clever, so that it can be read against the paper line by line.
+
+The ``wrong_*`` functions are the same policies with a mistake that people really make; the statistical tests must
+tell each of them from the library.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+Rng = np.random.Generator
+History = list[list[float]]
+ROOT5 = math.sqrt(5.0)
+
+
+# --- bootstrap weights ------------------------------------------------------------------------------------------------
+
+
+def draw_weights(law: str, size: int, rng: Rng) -> np.ndarray:
+    if law == "gaussian":
+        return rng.standard_normal(size)
+    if law == "rademacher":
+        return np.where(rng.random(size) < 0.5, -1.0, 1.0)
+    if law == "mammen":
+        common = rng.random(size) < (ROOT5 + 1) / (2 * ROOT5)
+        return np.where(common, -(ROOT5 - 1) / 2, (ROOT5 + 1) / 2)
+    raise ValueError(law)
+
+
+# --- index of one arm, from its raw rewards ---------------------------------------------------------------------------
+
+Index = Callable[[np.ndarray, Rng, int, int], float]
+"""index(rewards, rng, arm, pulls of all arms so far)"""
+
+
+def follow_the_leader() -> Index:
+    return lambda y, rng, arm, t: float(np.mean(y))
+
+
+def residual_bootstrap(weights: str = "gaussian") -> Index:
+    def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
+        residuals = y - y.mean()
+        return float(y.mean() + np.sum(draw_weights(weights, len(y), rng) * residuals) / len(y))
+
+    return index
+
+
+def reboot(sigma_a: float, weights: str = "gaussian") -> Index:
+    def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
+        s = len(y)
+        pseudo = math.sqrt(s + 2) * sigma_a
+        residuals = np.concatenate([y - y.mean(), [pseudo, -pseudo]])
+        return float(y.mean() + np.sum(draw_weights(weights, s + 2, rng) * residuals) / (s + 2))
+
+    return index
+
+
+def thompson(prior_mean: float = 0.0, prior_sd: float = 1.0, noise_sd: float | Sequence[float] = 1.0) -> Index:
+    def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
+        noise_variance = (noise_sd if isinstance(noise_sd, float) else noise_sd[arm]) ** 2
+        if prior_sd == math.inf:
+            return float(rng.normal(y.mean(), math.sqrt(noise_variance / len(y))))
+        precision = 1 / prior_sd**2 + len(y) / noise_variance
+        centre = (prior_mean / prior_sd**2 + np.sum(y) / noise_variance) / precision
+        return float(rng.normal(centre, math.sqrt(1 / precision)))
+
+    return index
+
+
+def student_thompson() -> Index:
+    def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
+        s = len(y)
+        rss = np.sum((y - y.mean()) ** 2)
+        return float(y.mean() + rng.standard_t(s - 1) * math.sqrt(rss / (s * (s - 1))))
+
+    return index
+
+
+def giro(a: float = 1.0) -> Index:
+    def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
+        s = len(y)
+        each = math.floor(a * s) + (rng.random() < a * s - math.floor(a * s))
+        padded = np.concatenate([y, np.zeros(each), np.ones(each)])
+        return float(padded[rng.integers(len(padded), size=len(padded))].mean())
+
+    return index
+
+
+def phe(a: float = 2.1) -> Index:
+    def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
+        coins = rng.integers(2, size=math.ceil(a * len(y)))
+        return float((np.sum(y) + np.sum(coins)) / (len(y) + len(coins)))
+
+    return index
+
+
+def ucb1(sd: float = 1.0) -> Index:
+    return lambda y, rng, arm, t: float(y.mean() + sd * math.sqrt(2 * math.log(t) / len(y)))
+
+
+# --- policies ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class ByIndex:
+    """Pull every arm ``opening`` times, then the largest index; all in random order, ties at random."""
+
+    index: Index
+    opening: int = 1
+    epsilon: float = 0.0
+
+    def choose(self, history: History, rng: Rng) -> int:
+        young = [k for k, rewards in enumerate(history) if len(rewards) < self.opening]
+        if young:
+            return int(rng.choice(young))
+        if rng.random() < self.epsilon:
+            return int(rng.integers(len(history)))
+        return leader(self.indices(history, rng), rng)
+
+    def indices(self, history: History, rng: Rng) -> list[float]:
+        pulls = sum(map(len, history))
+        return [self.index(np.array(rewards), rng, arm, pulls) for arm, rewards in enumerate(history)]
+
+
+@dataclass
+class NaiveAdaptiveReBoot:
+    """Pools from the raw histories, and only when the number of pulls has grown by a twentieth."""
+
+    ratio: float = 1.5
+    opening: int = 2
+    pooled_at: int = field(default=0, init=False)
+    v: float = field(default=0.0, init=False)
+
+    def choose(self, history: History, rng: Rng) -> int:
+        young = [k for k, rewards in enumerate(history) if len(rewards) < self.opening]
+        if young:
+            self.pooled_at = 0
+            return int(rng.choice(young))
+        return leader(self.indices(history, rng), rng)
+
+    def indices(self, history: History, rng: Rng) -> list[float]:
+        pulls = sum(map(len, history))
+        if self.pooled_at == 0 or pulls - self.pooled_at >= self.pooled_at / 20:
+            self.pooled_at = pulls
+            squares = sum(float(np.sum((np.array(y) - np.mean(y)) ** 2)) for y in history)
+            self.v = squares / sum(len(y) - 1 for y in history)
+        if self.v == 0:
+            return [float(np.mean(y)) for y in history]
+        return [self.index(np.array(y), rng) for y in history]
+
+    def index(self, y: np.ndarray, rng: Rng) -> float:
+        s = len(y)
+        rss = float(np.sum((y - y.mean()) ** 2))
+        g = min(1.0, math.sqrt(30 / s))
+        noise = rng.standard_t(s - 1) if s <= 12 else rng.standard_normal()
+        return float(y.mean() + noise * math.sqrt(max(rss, s * self.v * g) + 6 * self.ratio**2 * self.v) / (s + 2))
+
+
+def leader(indices: Sequence[float], rng: Rng) -> int:
+    best = max(indices)
+    return int(rng.choice([k for k, index in enumerate(indices) if index == best]))
+
+
+# --- mistakes that the tests must see ---------------------------------------------------------------------------------
+
+
+def wrong_reboot_variance(sigma_a: float) -> Index:
+    """The paper's efficient-implementation section: RSS/s^2, which is vanilla and has no exploration aid."""
+
+    def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
+        rss = np.sum((y - y.mean()) ** 2)
+        return float(rng.normal(y.mean(), math.sqrt(rss) / len(y)))
+
+    return index
+
+
+def wrong_reboot_divisor(sigma_a: float) -> Index:
+    """Pseudo residuals added, but the mean taken over s instead of s + 2."""
+    return lambda y, rng, arm, t: float(
+        y.mean() + (reboot(sigma_a)(y, rng, arm, t) - y.mean()) * (len(y) + 2) / len(y)
+    )
+
+
+def wrong_reboot_one_pseudo_residual(sigma_a: float) -> Index:
+    def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
+        s = len(y)
+        residuals = np.append(y - y.mean(), math.sqrt(s + 2) * sigma_a)
+        return float(y.mean() + np.sum(rng.standard_normal(s + 1) * residuals) / (s + 2))
+
+    return index
+
+
+def wrong_thompson_scale() -> Index:
+    """The posterior variance used as a standard deviation."""
+    return lambda y, rng, arm, t: float(rng.normal(np.sum(y) / (len(y) + 1), 1 / (len(y) + 1)))
+
+
+def wrong_giro_size(a: float = 1.0) -> Index:
+    """A bootstrap sample of s draws instead of the padded history's own size."""
+
+    def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
+        each = round(a * len(y))
+        padded = np.concatenate([y, np.zeros(each), np.ones(each)])
+        return float(padded[rng.integers(len(padded), size=len(y))].mean())
+
+    return index
+
+
+def wrong_phe_floor(a: float = 2.1) -> Index:
+    def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
+        coins = rng.integers(2, size=math.floor(a * len(y)))
+        return float((np.sum(y) + np.sum(coins)) / (len(y) + len(coins)))
+
+    return index
+
+
+def wrong_student_freedom() -> Index:
+    """A normal where a Student variable belongs."""
+
+    def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
+        s = len(y)
+        return float(rng.normal(y.mean(), math.sqrt(np.sum((y - y.mean()) ** 2) / (s * (s - 1)))))
+
+    return index
+
+
+def wrong_mammen_swapped(sigma_a: float) -> Index:
+    """Mammen's two values with their probabilities exchanged."""
+
+    def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
+        s = len(y)
+        pseudo = math.sqrt(s + 2) * sigma_a
+        residuals = np.concatenate([y - y.mean(), [pseudo, -pseudo]])
+        weights = -draw_weights("mammen", s + 2, rng)
+        return float(y.mean() + np.sum(weights * residuals) / (s + 2))
+
+    return index
+
+
+def wrong_ucb1(sd: float = 1.0) -> Index:
+    """The 2 forgotten under the root."""
+    return lambda y, rng, arm, t: float(y.mean() + sd * math.sqrt(math.log(t) / len(y)))
+
+
+# --- bandits ----------------------------------------------------------------------------------------------------------
+
+Pay = Callable[[], float]
+DrawArms = Callable[[Rng], tuple[list[float], list[Pay]]]
+"""Draws a run's arms: their means, and for each a function that pays one reward."""
+
+
+def _arms(means: Callable[[Rng], Sequence[float]], pays: Callable[[int, float, Rng], Pay]) -> DrawArms:
+    def draw(rng: Rng) -> tuple[list[float], list[Pay]]:
+        drawn = [float(mean) for mean in means(rng)]
+        return drawn, [pays(k, mean, rng) for k, mean in enumerate(drawn)]
+
+    return draw
+
+
+def fixed(*means: float) -> Callable[[Rng], Sequence[float]]:
+    return lambda rng: means
+
+
+def uniform_means(low: float, high: float, arms: int) -> Callable[[Rng], Sequence[float]]:
+    return lambda rng: [rng.uniform(low, high) for _ in range(arms)]
+
+
+def gaussian(means: Callable[[Rng], Sequence[float]], sd: float | Sequence[float] = 1.0) -> DrawArms:
+    def pays(k: int, mean: float, rng: Rng) -> Pay:
+        own = sd if isinstance(sd, float) else sd[k]
+        return lambda: rng.normal(mean, own)
+
+    return _arms(means, pays)
+
+
+def gaussian_log_uniform(means: Callable[[Rng], Sequence[float]], low: float, high: float) -> DrawArms:
+    def pays(k: int, mean: float, rng: Rng) -> Pay:
+        own = math.exp(rng.uniform(math.log(low), math.log(high)))
+        return lambda: rng.normal(mean, own)
+
+    return _arms(means, pays)
+
+
+def exponential(means: Callable[[Rng], Sequence[float]], shift: float) -> DrawArms:
+    return _arms(means, lambda k, mean, rng: lambda: shift + rng.exponential(mean - shift))
+
+
+def logistic(means: Callable[[Rng], Sequence[float]], sd: float) -> DrawArms:
+    return _arms(means, lambda k, mean, rng: lambda: rng.logistic(mean, sd * math.sqrt(3) / math.pi))
+
+
+def student_t(means: Callable[[Rng], Sequence[float]], df: float, sd: float) -> DrawArms:
+    true_sd = math.sqrt(df / (df - 2))
+    return _arms(means, lambda k, mean, rng: lambda: mean + sd * rng.standard_t(df) / true_sd)
+
+
+def bernoulli(means: Callable[[Rng], Sequence[float]]) -> DrawArms:
+    return _arms(means, lambda k, mean, rng: lambda: float(rng.random() < mean))
+
+
+def revenue(means: Callable[[Rng], Sequence[float]], conversion: float, sigma: float) -> DrawArms:
+    def pays(k: int, mean: float, rng: Rng) -> Pay:
+        amount = mean / conversion / math.exp(sigma**2 / 2)
+        return lambda: amount * rng.lognormal(0.0, sigma) if rng.random() < conversion else 0.0
+
+    return _arms(means, pays)
+
+
+def empirical(samples: Sequence[Sequence[float]]) -> DrawArms:
+    means = [float(np.mean(sample)) for sample in samples]
+    return _arms(fixed(*means), lambda k, mean, rng: lambda: float(rng.choice(samples[k])))
+
+
+# --- play -------------------------------------------------------------------------------------------------------------
+
+
+def play(policy: ByIndex | NaiveAdaptiveReBoot, draw_arms: DrawArms, rounds: int, rng: Rng) -> float:
+    """Pseudo-regret of one run: the sum of the gaps of the arms pulled."""
+    means, pays = draw_arms(rng)
+    history: History = [[] for _ in means]
+    regret = 0.0
+    for _ in range(rounds):
+        arm = policy.choose(history, rng)
+        history[arm].append(pays[arm]())
+        regret += max(means) - means[arm]
+    return regret
+
+
+def final_regrets(
+    policy: ByIndex | NaiveAdaptiveReBoot, draw_arms: DrawArms, rounds: int, runs: int, seed: int
+) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.array([play(policy, draw_arms, rounds, rng) for _ in range(runs)])
