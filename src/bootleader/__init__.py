@@ -1,6 +1,7 @@
 """bootleader: bandit algorithms that explore by bootstrapping residuals, for rewards without bounds."""
 
 from bootleader.bandits import (
+    AffineBandit,
     BernoulliBandit,
     EmpiricalBandit,
     ExponentialBandit,
@@ -32,6 +33,7 @@ __all__ = [
     "PHE",
     "UCB1",
     "AdaptiveReBoot",
+    "AffineBandit",
     "BernoulliBandit",
     "Comparison",
     "EmpiricalBandit",

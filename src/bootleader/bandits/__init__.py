@@ -1,5 +1,6 @@
 """Reward families, and how a run's arms are drawn. Adding one: its draw, its bandit, and a line in ``DRAWS``."""
 
+from bootleader.bandits.affine import AffineBandit
 from bootleader.bandits.base import Arms, Bandit, Draw, LogUniform, Uniform
 from bootleader.bandits.empirical import EmpiricalBandit, empirical_draw
 from bootleader.bandits.families import (
@@ -30,6 +31,7 @@ DRAWS: tuple[Draw, ...] = (
 
 __all__ = [
     "DRAWS",
+    "AffineBandit",
     "Arms",
     "Bandit",
     "BernoulliBandit",

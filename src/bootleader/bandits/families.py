@@ -44,16 +44,16 @@ def student_draw(mean: Any, scale: Any, df: Any, samples: Any, state: Any, i: An
     return mean + scale * studentise(standard_normal(state, i, gamma), df, state, i, gamma)
 
 
-def bernoulli_draw(mean: Any, _: Any, __: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """1 with probability mean, else 0."""
-    return 1.0 if uniform(state, i, gamma) < mean else 0.0
+def bernoulli_draw(chance: Any, low: Any, high: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """High (1, unless rescaled) with the given chance, else low (0)."""
+    return high if uniform(state, i, gamma) < chance else low
 
 
 def revenue_draw(log_amount: Any, sigma: Any, conversion: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """0, or with probability ``conversion`` a lognormal amount."""
+    """The base (0, unless shifted), and with probability ``conversion`` a lognormal amount on top."""
     if uniform(state, i, gamma) >= conversion:
-        return 0.0
-    return math.exp(log_amount + sigma * standard_normal(state, i, gamma))
+        return samples[0]
+    return samples[0] + math.exp(log_amount + sigma * standard_normal(state, i, gamma))
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class BernoulliBandit(FamilyBandit):
         return bernoulli_draw
 
     def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
-        return mean, 0.0, 0.0, np.sqrt(mean * (1.0 - mean))
+        return mean, 0.0, 1.0, np.sqrt(mean * (1.0 - mean))
 
 
 @dataclass(frozen=True)
