@@ -69,7 +69,8 @@ _ABOVE_HALF = bl.Uniform(0.5, 1.5, arms=3)
 _TWIN_ABOVE_HALF = naive.uniform_means(0.5, 1.5, 3)
 
 BANDIT_CASES = [
-    BanditCase("gaussian", bl.GaussianBandit(_MEANS, sd=0.8), naive.gaussian(_TWIN_MEANS, 0.8)),
+    BanditCase("gaussian", bl.GaussianBandit([1, 0.2, 0], sd=0.5), naive.gaussian(naive.fixed(1, 0.2, 0), 0.5)),
+    BanditCase("gaussian-drawn", bl.GaussianBandit(_MEANS, sd=0.8), naive.gaussian(_TWIN_MEANS, 0.8)),
     BanditCase(
         "gaussian-sd-per-arm",
         bl.GaussianBandit([0.6, 0.4, 0.0], sd=[2.0, 0.1, 1.0]),

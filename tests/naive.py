@@ -119,7 +119,7 @@ class ByIndex:
     def choose(self, history: History, rng: Rng) -> int:
         young = [k for k, rewards in enumerate(history) if len(rewards) < self.opening]
         if young:
-            return int(rng.choice(young))
+            return young[rng.integers(len(young))]
         if rng.random() < self.epsilon:
             return int(rng.integers(len(history)))
         return leader(self.indices(history, rng), rng)
@@ -142,7 +142,7 @@ class NaiveAdaptiveReBoot:
         young = [k for k, rewards in enumerate(history) if len(rewards) < self.opening]
         if young:
             self.pooled_at = 0
-            return int(rng.choice(young))
+            return young[rng.integers(len(young))]
         return leader(self.indices(history, rng), rng)
 
     def indices(self, history: History, rng: Rng) -> list[float]:
@@ -165,7 +165,8 @@ class NaiveAdaptiveReBoot:
 
 def leader(indices: Sequence[float], rng: Rng) -> int:
     best = max(indices)
-    return int(rng.choice([k for k, index in enumerate(indices) if index == best]))
+    tied = [k for k, index in enumerate(indices) if index == best]
+    return tied[rng.integers(len(tied))]
 
 
 # --- mistakes that the tests must see ---------------------------------------------------------------------------------
@@ -183,9 +184,7 @@ def wrong_reboot_variance(sigma_a: float) -> Index:
 
 def wrong_reboot_divisor(sigma_a: float) -> Index:
     """Pseudo residuals added, but the mean taken over s instead of s + 2."""
-    return lambda y, rng, arm, t: float(
-        y.mean() + (reboot(sigma_a)(y, rng, arm, t) - y.mean()) * (len(y) + 2) / len(y)
-    )
+    return lambda y, rng, arm, t: float(y.mean() + (reboot(sigma_a)(y, rng, arm, t) - y.mean()) * (len(y) + 2) / len(y))
 
 
 def wrong_reboot_one_pseudo_residual(sigma_a: float) -> Index:
@@ -325,11 +324,12 @@ def play(policy: ByIndex | NaiveAdaptiveReBoot, draw_arms: DrawArms, rounds: int
     """Pseudo-regret of one run: the sum of the gaps of the arms pulled."""
     means, pays = draw_arms(rng)
     history: History = [[] for _ in means]
+    best = max(means)
     regret = 0.0
     for _ in range(rounds):
         arm = policy.choose(history, rng)
         history[arm].append(pays[arm]())
-        regret += max(means) - means[arm]
+        regret += best - means[arm]
     return regret
 
 

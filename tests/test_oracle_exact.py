@@ -48,10 +48,14 @@ def test_kernel_is_the_loop_in_long_runs(policy, bandit):
 
 @pytest.mark.parametrize("policy", [bl.ReBoot(sigma_a=1.0), bl.AdaptiveReBoot(), bl.PHE(), bl.EpsilonGreedy()], ids=str)
 def test_kernel_is_the_loop_in_a_full_block(policy):
-    assert_same_bits(Block(policy, bl.GaussianBandit(bl.Uniform(5, 7, arms=10)), 1, 0, 64, 60, checkpoint_rounds(60, 9)))
+    assert_same_bits(
+        Block(policy, bl.GaussianBandit(bl.Uniform(5, 7, arms=10)), 1, 0, 64, 60, checkpoint_rounds(60, 9))
+    )
 
 
-@pytest.mark.parametrize("policy", [bl.FollowTheLeader(), bl.UCB1(), bl.AdaptiveReBoot(), bl.ThompsonSampling()], ids=str)
+@pytest.mark.parametrize(
+    "policy", [bl.FollowTheLeader(), bl.UCB1(), bl.AdaptiveReBoot(), bl.ThompsonSampling()], ids=str
+)
 def test_kernel_is_the_loop_when_indices_tie(policy):
     """Coins that nearly always fall alike: ties, a pooled variance of zero, and a true sd of zero."""
     bandit = bl.BernoulliBandit([0.0, 1.0, 0.02, 0.98, 1.0])
