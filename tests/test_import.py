@@ -1,0 +1,45 @@
+"""Importing is cheap: nothing is compiled or drawn, and the heavy libraries stay out."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+
+HEAVY = ("numba", "matplotlib", "pandas", "scipy", "tqdm", "distributed")
+LIMIT = 0.5  # seconds
+
+PROBE = """
+import sys, time
+began = time.perf_counter()
+import bootleader
+took = time.perf_counter() - began
+print(took, *sorted({name.split('.')[0] for name in sys.modules}))
+"""
+
+
+def probe() -> list[str]:
+    return subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_import_is_quick():
+    assert statistics.median(float(probe()[0]) for _ in range(5)) < LIMIT
+
+
+def test_import_leaves_heavy_libraries_alone():
+    assert not set(HEAVY) & set(probe()[1:])
+
+
+def test_making_policies_and_bandits_compiles_nothing():
+    code = (
+        "import sys, bootleader as bl; bl.ReBoot(sigma_a=1.5); bl.Giro(); bl.GaussianBandit([1, 0]);"
+        "assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_public_name_is_there():
+    import bootleader
+
+    assert sorted(bootleader.__all__) == sorted(set(bootleader.__all__))
+    assert all(hasattr(bootleader, name) for name in bootleader.__all__)
