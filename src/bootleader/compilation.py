@@ -15,7 +15,7 @@ from typing import Any
 import numba
 from numba.extending import register_jitable
 
-from bootleader import moments, sampling, streams
+from bootleader import many_arms, moments, sampling, streams
 from bootleader.policies import POLICIES, IndexRule, giro, weights
 
 LAWS = tuple(dict.fromkeys(policy.rule.law for policy in POLICIES if isinstance(policy.rule, IndexRule)))
@@ -39,7 +39,7 @@ def _register(module: ModuleType) -> None:
             register_jitable(**INNER)(function)
 
 
-for _module in (streams, sampling, moments, weights, giro):
+for _module in (streams, sampling, moments, many_arms, weights, giro):
     _register(_module)
 
 
