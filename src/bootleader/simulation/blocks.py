@@ -144,7 +144,8 @@ def _play_lockstep(
         DRAWS.index(block.bandit.draw),
     )  # fmt: skip
     table = lockstep.Table(
-        **{name: np.zeros((arms, lanes)) for name in ("count", "anchor", "drift", "rss", "location", "scale", "shape")},
+        moments=np.zeros((arms, lanes, 4)),
+        **{name: np.zeros((arms, lanes)) for name in ("location", "scale", "shape")},
         noise_sd=noise_sd,
         gap=runs.gap,
         open_arms=np.tile(_open_arms(arms), (lanes, 1)),
@@ -155,19 +156,18 @@ def _play_lockstep(
     )
     scratch = lockstep.Scratch(
         words=np.zeros(lanes, np.uint64),
-        values=np.zeros((arms, lanes)),
+        noise=np.zeros((arms, lanes)),
+        arm=np.zeros(lanes, np.uint64),
         best=np.zeros(lanes),
-        ties=np.zeros(lanes, np.int64),
-        arm=np.zeros(lanes, np.int64),
         reward=np.zeros(lanes),
     )
-    streams = lockstep.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards.ravel())
+    streams = lockstep.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards)
 
     def advance(start: int, end: int) -> None:
         lockstep.advance(plan, runs.arms, streams, table, scratch, block.checkpoints, runs.curves, start, end)
 
     _in_slices(block.rounds, stop, advance)
-    return np.asarray(table.count.sum(axis=1), np.int64)
+    return np.asarray(table.moments[:, :, lockstep.COUNT].sum(axis=1), np.int64)
 
 
 def _play_history(rule: HistoryRule, block: Block, runs: Runs, stop: threading.Event | None) -> npt.NDArray[np.int64]:
@@ -178,7 +178,7 @@ def _play_history(rule: HistoryRule, block: Block, runs: Runs, stop: threading.E
     plan = resampling.HistoryPlan(
         RESAMPLERS.index(rule.resample), _padded(rule.theta), rule.opening, DRAWS.index(block.bandit.draw)
     )
-    streams = resampling.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards.ravel())
+    streams = resampling.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards)
     pulls = np.zeros(arms, np.int64)
     arena = np.empty(resampling.arena_size(arms, block.rounds))
     for lane in range(lanes):

@@ -80,6 +80,8 @@ def simulate(
         if isinstance(policy, Policy):
             policy.known_sd(bandit.arms, np.ones((bandit.arms, 1)))
     marks = checkpoint_rounds(rounds, whole("checkpoints", checkpoints, 1))
+    if executor is not None and not hasattr(executor, "submit"):
+        raise TypeError(f"executor must be a concurrent.futures.Executor or None, got {executor!r}")
 
     gathered = [Gathered(len(marks), bandit.arms, runs) for _ in named]
     tasks = list(tasks_of(list(named.values()), bandit, seed, runs, rounds, marks))

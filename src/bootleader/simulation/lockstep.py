@@ -20,13 +20,36 @@ from bootleader.moments import welford
 from bootleader.player import POOLING_GROWTH
 from bootleader.policies import Noise
 from bootleader.sampling import accepted_normal, fair_binomial, rejected, settle_normal, studentise
-from bootleader.streams import below, mix64, next_word, uniform
+from bootleader.streams import below, mix64, uniform
 
 NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
 GAUSSIAN = DRAWS.index(gaussian_draw)
 
-law_of = switch(LAWS)
-draw_of = switch(DRAWS)
+COUNT, ANCHOR, DRIFT, RSS = range(4)  # places in a moments record
+
+
+def learner(law: Any) -> Any:
+    """One policy's step after a round: the pulled arms' moments, their index laws, and the regret."""
+    scalar = inner(law)
+
+    @inner
+    def learn(arm, reward, theta, moments, noise_sd, variance, location, scale, shape, gap, regret):
+        for lane in range(arm.shape[0]):
+            k = arm[lane]
+            record = moments[k, lane]
+            count, anchor, drift, rss = welford(record[COUNT], record[ANCHOR], record[DRIFT], record[RSS], reward[lane])
+            record[COUNT], record[ANCHOR], record[DRIFT], record[RSS] = count, anchor, drift, rss
+            location[k, lane], scale[k, lane], shape[k, lane] = scalar(
+                theta, noise_sd[k, lane], count, anchor + drift, rss, variance[lane]
+            )
+            regret[lane] += gap[k, lane]
+
+    return learn
+
+
+learn = switch([learner(law) for law in LAWS])
+law_of = switch([inner(law) for law in LAWS])
+draw_of = switch([inner(draw) for draw in DRAWS])
 
 
 class Plan(NamedTuple):
@@ -42,7 +65,7 @@ class Plan(NamedTuple):
 
 
 class Streams(NamedTuple):
-    """Generator states of the lanes; ``rewards`` has one for each arm, arm after arm."""
+    """Generator states of the lanes; ``rewards`` has one for each arm."""
 
     gamma: Any
     noise: Any
@@ -51,12 +74,12 @@ class Streams(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The arms' moments and index laws (arm x lane), and what a lane keeps beside them."""
+    """The arms' moments and index laws (arm x lane), and what a lane keeps beside them.
 
-    count: Any
-    anchor: Any
-    drift: Any
-    rss: Any
+    ``moments[k, lane]`` is (count, anchor, drift, RSS): they are read and written together, so they lie together.
+    """
+
+    moments: Any
     location: Any
     scale: Any
     shape: Any
@@ -70,128 +93,101 @@ class Table(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for one round."""
+    """Room for one round: words, noise (arm x lane), each lane's arm and reward."""
 
     words: Any
-    values: Any
+    noise: Any
     best: Any
-    ties: Any
     arm: Any
     reward: Any
 
 
 @inner
-def draw_words(state, gamma, words):
-    for lane in range(words.shape[0]):
-        state[lane] += gamma[lane]
-        words[lane] = mix64(state[lane])
+def draw_normals(first, last, state, gamma, spare, words, normals):
+    """Normals for arms ``first`` to ``last - 1``, arm by arm: the ziggurat's fast path in all lanes, then the rest."""
+    for k in range(first, last):
+        for lane in range(words.shape[0]):
+            place = state[lane] + gamma[lane]
+            state[lane] = place
+            words[lane] = mix64(place)
+        unsettled, lanes_sum = 0, 0
+        for lane in range(words.shape[0]):
+            unsettled += 1 if rejected(words[lane]) else 0
+            lanes_sum += lane if rejected(words[lane]) else 0
+            normals[k, lane] = accepted_normal(words[lane])
+        lane = lanes_sum if unsettled == 1 else 0  # the usual single one is found without a search
+        while unsettled > 0:
+            if rejected(words[lane]):
+                normals[k, lane] = settle_normal(words[lane], spare, lane, gamma[lane])
+                unsettled -= 1
+            lane += 1
 
 
 @inner
-def draw_normals(words, values):
-    """Fill in the ziggurat's fast path; return how many lanes it does not serve."""
-    unsettled = 0
-    for lane in range(words.shape[0]):
-        word = words[lane]
-        unsettled += rejected(word)
-        values[lane] = accepted_normal(word)
-    return unsettled
-
-
-@inner
-def settle_normals(words, values, spare, gamma):
-    for lane in range(words.shape[0]):
-        if rejected(words[lane]):
-            values[lane] = settle_normal(words[lane], spare, lane, gamma[lane])
-
-
-@inner
-def studentise_lanes(shape, values, spare, gamma):
-    for lane in range(values.shape[0]):
+def studentise_lanes(shape, normals, spare, gamma):
+    for lane in range(normals.shape[0]):
         if shape[lane] != math.inf:
-            values[lane] = studentise(values[lane], shape[lane], spare, lane, gamma[lane])
+            normals[lane] = studentise(normals[lane], shape[lane], spare, lane, gamma[lane])
 
 
 @inner
-def place(location, scale, values):
-    for lane in range(values.shape[0]):
-        values[lane] = location[lane] + scale[lane] * values[lane]
+def toss_coins(shape, heads, spare, gamma):
+    for lane in range(heads.shape[0]):
+        heads[lane] = fair_binomial(shape[lane], spare, lane, gamma[lane])
 
 
 @inner
-def place_all(location, scale, noise, values):
-    for lane in range(values.shape[0]):
-        values[lane] = location[lane] + scale[lane] * noise
+def draw_noise(kind, pulls, shape, state, gamma, spare, words, noise):
+    """Fill in the noise of every arm and lane."""
+    if kind == NORMAL:
+        draw_normals(0, noise.shape[0], state, gamma, spare, words, noise)
+    elif kind == STUDENT:
+        for k in range(noise.shape[0]):
+            draw_normals(k, k + 1, state, gamma, spare, words, noise)
+            studentise_lanes(shape[k], noise[k], spare, gamma)
+    elif kind == FAIR_COINS:
+        for k in range(noise.shape[0]):
+            toss_coins(shape[k], noise[k], spare, gamma)
+    elif kind == OPTIMISM:
+        noise[:] = math.sqrt(2.0 * math.log(pulls))
 
 
 @inner
-def toss_coins(location, scale, shape, values, spare, gamma):
-    for lane in range(values.shape[0]):
-        heads = fair_binomial(shape[lane], spare, lane, gamma[lane])
-        values[lane] = location[lane] + scale[lane] * heads
-
-
-@inner
-def raise_best(values, best):
-    for lane in range(values.shape[0]):
-        best[lane] = values[lane] if values[lane] > best[lane] else best[lane]
-
-
-@inner
-def mark_leaders(k, values, best, ties, arm):
-    for lane in range(values.shape[0]):
-        leads = values[lane] == best[lane]
-        arm[lane] = k if leads else arm[lane]
-        ties[lane] += 1 if leads else 0
-
-
-@inner
-def draw_indices(plan, streams, table, scratch, pulls):
-    values = scratch.values
-    for k in range(values.shape[0]):
-        if plan.noise == NORMAL or plan.noise == STUDENT:
-            draw_words(streams.noise, streams.gamma, scratch.words)
-            if draw_normals(scratch.words, values[k]) > 0:
-                settle_normals(scratch.words, values[k], streams.spare, streams.gamma)
-            if plan.noise == STUDENT:
-                studentise_lanes(table.shape[k], values[k], streams.spare, streams.gamma)
-            place(table.location[k], table.scale[k], values[k])
-        elif plan.noise == FAIR_COINS:
-            toss_coins(table.location[k], table.scale[k], table.shape[k], values[k], streams.spare, streams.gamma)
-        else:
-            noise = math.sqrt(2.0 * math.log(pulls)) if plan.noise == OPTIMISM else 0.0
-            place_all(table.location[k], table.scale[k], noise, values[k])
-
-
-@inner
-def follow_leaders(streams, scratch):
-    """The arm with the largest index in every lane, ties broken uniformly at random."""
-    values, best, ties, arm = scratch.values, scratch.best, scratch.ties, scratch.arm
-    arms, lanes = values.shape
-    best[:] = values[0]
-    for k in range(1, arms):
-        raise_best(values[k], best)
-    ties[:] = 0
+def follow_leaders(location, scale, noise, best, arm):
+    """The arm with the largest index in every lane; returns how often an index met its equal."""
+    arms, lanes = noise.shape
+    equals = 0
+    best[:] = -math.inf
     for k in range(arms):
-        mark_leaders(k, values[k], best, ties, arm)
-    if ties.sum() > lanes:
+        challenger = np.uint64(k)
         for lane in range(lanes):
-            if ties[lane] > 1:
-                left = below(streams.spare, lane, streams.gamma[lane], ties[lane])
-                k = 0
-                while left > 0 or values[k, lane] != best[lane]:
-                    left -= values[k, lane] == best[lane]
-                    k += 1
-                arm[lane] = k
+            index = location[k, lane] + scale[k, lane] * noise[k, lane]
+            leads = index > best[lane]
+            equals += index == best[lane]
+            best[lane] = index if leads else best[lane]
+            arm[lane] = challenger if leads else arm[lane]
+    return equals
 
 
 @inner
-def explore_at_random(epsilon, streams, scratch):
-    """Epsilon-greedy's coin comes before ties are broken, so the lane's leader is chosen only if it falls tails."""
-    for lane in range(scratch.arm.shape[0]):
+def break_ties(epsilon, streams, table, scratch):
+    """Where several arms share the largest index, or epsilon-greedy's coin says so: one of them at random."""
+    arms, lanes = table.location.shape
+    for lane in range(lanes):
         gamma = streams.gamma[lane]
-        if uniform(streams.spare, lane, gamma) < epsilon:
-            scratch.values[:, lane] = 0.0
+        anyone = epsilon > 0.0 and uniform(streams.spare, lane, gamma) < epsilon
+        tied = 0
+        for k in range(arms):
+            index = table.location[k, lane] + table.scale[k, lane] * scratch.noise[k, lane]
+            tied += anyone or index == scratch.best[lane]
+        if tied > 1:
+            left = below(streams.spare, lane, gamma, tied)
+            for k in range(arms):
+                index = table.location[k, lane] + table.scale[k, lane] * scratch.noise[k, lane]
+                if anyone or index == scratch.best[lane]:
+                    if left == 0:
+                        scratch.arm[lane] = k
+                    left -= 1
 
 
 @inner
@@ -201,90 +197,61 @@ def open_arms(opening, streams, table, scratch):
         spot = below(streams.spare, lane, streams.gamma[lane], table.open_left[lane])
         k = table.open_arms[lane, spot]
         scratch.arm[lane] = k
-        if table.count[k, lane] + 1.0 == opening:
+        if table.moments[k, lane, COUNT] + 1.0 == opening:
             table.open_left[lane] -= 1
             table.open_arms[lane, spot] = table.open_arms[lane, table.open_left[lane]]
 
 
 @inner
-def pay(draw, arms, streams, scratch):
+def pay(draw, arm, first, second, third, samples, state, gamma, words, reward):
     """Draw the reward of every lane's arm from that arm's own stream."""
-    arm, reward, words = scratch.arm, scratch.reward, scratch.words
-    state, gamma = streams.rewards, streams.gamma
-    first, second, third, samples = arms.first, arms.second, arms.third, arms.samples
-    lanes = arm.shape[0]
     if draw == GAUSSIAN:
-        for lane in range(lanes):
-            words[lane] = next_word(state, arm[lane] * lanes + lane, gamma[lane])
-        if draw_normals(words, reward) > 0:
-            for lane in range(lanes):
+        rejections = 0
+        for lane in range(arm.shape[0]):
+            place = state[arm[lane], lane] + gamma[lane]
+            state[arm[lane], lane] = place
+            words[lane] = mix64(place)
+        for lane in range(arm.shape[0]):
+            rejections += rejected(words[lane])
+            reward[lane] = accepted_normal(words[lane])
+        if rejections > 0:
+            for lane in range(arm.shape[0]):
                 if rejected(words[lane]):
-                    reward[lane] = settle_normal(words[lane], state, arm[lane] * lanes + lane, gamma[lane])
-        for lane in range(lanes):
-            k = arm[lane]
-            reward[lane] = first[k, lane] + second[k, lane] * reward[lane]
+                    reward[lane] = settle_normal(words[lane], state[arm[lane]], lane, gamma[lane])
+        for lane in range(arm.shape[0]):
+            reward[lane] = first[arm[lane], lane] + second[arm[lane], lane] * reward[lane]
     else:
-        for lane in range(lanes):
+        for lane in range(arm.shape[0]):
             k = arm[lane]
             reward[lane] = draw_of(
-                draw, first[k, lane], second[k, lane], third[k, lane], samples, state, k * lanes + lane, gamma[lane]
+                draw, first[k, lane], second[k, lane], third[k, lane], samples, state[k], lane, gamma[lane]
             )
 
 
 @inner
-def learn(table, scratch):
-    """Update the moments of the pulled arms, and the regret."""
-    arm, reward, regret, gap = scratch.arm, scratch.reward, table.regret, table.gap
-    count, anchor, drift, rss = table.count, table.anchor, table.drift, table.rss
-    for lane in range(arm.shape[0]):
-        k = arm[lane]
-        count[k, lane], anchor[k, lane], drift[k, lane], rss[k, lane] = welford(
-            count[k, lane], anchor[k, lane], drift[k, lane], rss[k, lane], reward[lane]
-        )
-        regret[lane] += gap[k, lane]
-
-
-@inner
-def refresh(plan, table, arm):
-    """The index laws of one arm a lane, from its moments."""
-    law, theta = plan.law, plan.theta
-    count, anchor, drift, rss = table.count, table.anchor, table.drift, table.rss
-    noise_sd, variance = table.noise_sd, table.variance
-    location, scale, shape = table.location, table.scale, table.shape
-    for lane in range(arm.shape[0]):
-        k = arm[lane]
-        location[k, lane], scale[k, lane], shape[k, lane] = law_of(
-            law, theta, noise_sd[k, lane], count[k, lane], anchor[k, lane] + drift[k, lane], rss[k, lane],
-            variance[lane],
-        )  # fmt: skip
-
-
-@inner
-def pool(table):
+def pool(moments, variance):
     """Renew every lane's pooled variance."""
-    count, rss = table.count, table.rss
-    arms, lanes = count.shape
-    for lane in range(lanes):
+    for lane in range(variance.shape[0]):
         squares, freedom = 0.0, 0.0
-        for k in range(arms):
-            squares += rss[k, lane]
-            freedom += max(count[k, lane] - 1.0, 0.0)
-        table.variance[lane] = squares / freedom if freedom > 0.0 else 0.0
+        for k in range(moments.shape[0]):
+            squares += moments[k, lane, RSS]
+            freedom += max(moments[k, lane, COUNT] - 1.0, 0.0)
+        variance[lane] = squares / freedom if freedom > 0.0 else 0.0
 
 
 @inner
-def refresh_laws(plan, table, scratch, pulls):
-    """Renew the pulled arms' laws; all of them when the pool is renewed or the opening ends."""
-    pooled_at = table.pooled_at[0]
-    if pooled_at == 0 or (plan.pooled and POOLING_GROWTH * (pulls - pooled_at) >= pooled_at):
-        table.pooled_at[0] = pulls
-        pool(table)
-        arm = np.empty_like(scratch.arm)
-        for k in range(table.count.shape[0]):
-            arm[:] = k
-            refresh(plan, table, arm)
-    else:
-        refresh(plan, table, scratch.arm)
+def renew_all(plan, table, pulls):
+    """Renew the pooled variance, and with it the laws of all arms."""
+    table.pooled_at[0] = pulls
+    pool(table.moments, table.variance)
+    arms, lanes = table.location.shape
+    for k in range(arms):
+        for lane in range(lanes):
+            record = table.moments[k, lane]
+            count, anchor, drift, rss = record[COUNT], record[ANCHOR], record[DRIFT], record[RSS]
+            table.location[k, lane], table.scale[k, lane], table.shape[k, lane] = law_of(
+                plan.law, plan.theta, table.noise_sd[k, lane], count, anchor + drift, rss, table.variance[lane]
+            )
 
 
 def build_kernel(source: str) -> Any:
@@ -293,24 +260,36 @@ def build_kernel(source: str) -> Any:
     @numba.njit(cache=True, nogil=True, error_model="numpy")
     def advance(plan, arms, streams, table, scratch, checkpoints, curves, start, stop):
         source  # noqa: B018  (a free variable, and so part of numba's cache key)
-        opening_rounds = plan.opening * table.count.shape[0]
+        # Taking an array out of a tuple costs a reference count, which is too much in every round.
+        first, second, third, samples = arms.first, arms.second, arms.third, arms.samples
+        gamma, noise_state, spare, rewards = streams.gamma, streams.noise, streams.spare, streams.rewards
+        moments, noise_sd, variance = table.moments, table.noise_sd, table.variance
+        location, scale, shape = table.location, table.scale, table.shape
+        gap, regret, pooled_at = table.gap, table.regret, table.pooled_at
+        words, noise, best, arm, reward = scratch.words, scratch.noise, scratch.best, scratch.arm, scratch.reward
+
+        opening_rounds = plan.opening * moments.shape[0]
         mark = np.searchsorted(checkpoints, start + 1)
         if start == 0 and opening_rounds == 0:
-            refresh_laws(plan, table, scratch, 0)
+            renew_all(plan, table, 0)
         for played in range(start, stop):
             if played < opening_rounds:
                 open_arms(plan.opening, streams, table, scratch)
             else:
-                draw_indices(plan, streams, table, scratch, played)
-                if plan.epsilon > 0.0:
-                    explore_at_random(plan.epsilon, streams, scratch)
-                follow_leaders(streams, scratch)
-            pay(plan.draw, arms, streams, scratch)
-            learn(table, scratch)
-            if played + 1 >= opening_rounds:
-                refresh_laws(plan, table, scratch, played + 1)
-            if played + 1 == checkpoints[mark]:
-                curves[mark] = table.regret
+                draw_noise(plan.noise, played, shape, noise_state, gamma, spare, words, noise)
+                equals = follow_leaders(location, scale, noise, best, arm)
+                if equals > 0 or plan.epsilon > 0.0:
+                    break_ties(plan.epsilon, streams, table, scratch)
+            pay(plan.draw, arm, first, second, third, samples, rewards, gamma, words, reward)
+            learn(
+                plan.law, arm, reward, plan.theta, moments, noise_sd, variance, location, scale, shape, gap, regret
+            )  # fmt: skip
+            pulls = played + 1
+            pool_is_old = plan.pooled and POOLING_GROWTH * (pulls - pooled_at[0]) >= pooled_at[0]
+            if pulls >= opening_rounds and (pooled_at[0] == 0 or pool_is_old):
+                renew_all(plan, table, pulls)
+            if pulls == checkpoints[mark]:
+                curves[mark] = regret
                 mark += 1
 
     return advance

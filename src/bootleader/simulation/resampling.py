@@ -18,7 +18,7 @@ from bootleader.streams import below
 
 FIRST_STRETCH = 8
 
-resample_of = switch(RESAMPLERS)
+resample_of = switch([inner(resample) for resample in RESAMPLERS])
 
 
 class HistoryPlan(NamedTuple):
@@ -108,7 +108,6 @@ def build_kernel(source: str) -> Any:
     @numba.njit(cache=True, nogil=True, error_model="numpy")
     def advance(plan, arms, streams, table, checkpoints, curves, lane, start, stop):
         source  # noqa: B018  (a free variable, and so part of numba's cache key)
-        lanes = streams.gamma.shape[0]
         opening_rounds = plan.opening * table.count.shape[0]
         mark = np.searchsorted(checkpoints, start + 1)
         for played in range(start, stop):
@@ -118,7 +117,7 @@ def build_kernel(source: str) -> Any:
                 k = choose_by_history(plan, streams, table, lane)
             reward = draw_of(
                 plan.draw, arms.first[k, lane], arms.second[k, lane], arms.third[k, lane], arms.samples,
-                streams.rewards, k * lanes + lane, streams.gamma[lane],
+                streams.rewards[k], lane, streams.gamma[lane],
             )  # fmt: skip
             anchor = reward if table.count[k] == 0.0 else table.anchor[k]
             remember(table, k, reward - anchor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zipfile
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -135,14 +136,16 @@ class Simulation:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Simulation:
         """Read what :meth:`save` wrote."""
-        with np.load(path, allow_pickle=False) as stored:
-            if "about" not in stored:
-                raise ValueError(f"{path} is not a saved Simulation")
-            about = json.loads(str(stored["about"]))
-            if about.get("format") != FORMAT:
-                raise ValueError(f"{path} has format {about.get('format')!r}; this version reads format {FORMAT}")
-            arrays = {name: stored[name] for name in ARRAYS}
-        return cls(policies=tuple(about["policies"]), bandit=about["bandit"], seed=about["seed"], **arrays)
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                about = json.loads(str(stored["about"]))
+                known = about["format"] == FORMAT
+                arrays = {name: stored[name] for name in ARRAYS} if known else {}
+            if known:
+                return cls(policies=tuple(about["policies"]), bandit=about["bandit"], seed=about["seed"], **arrays)
+        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path} is not a saved Simulation, or not all of one ({error})") from error
+        raise ValueError(f"{path} has format {about['format']!r}; this version reads format {FORMAT}")
 
     def __str__(self) -> str:
         header = f"{self.bandit}\n{int(self.rounds[-1]):,} rounds, {self.runs:,} runs, seed {self.seed}\n\n"
