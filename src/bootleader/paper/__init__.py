@@ -1,1 +1,36 @@
-"""The paper, reproduced: every figure and table as data, its claims, the report."""
+"""The paper, reproduced: every figure and table as data, its claims, the report.
+
+A part is one file with a sweep of cells and an analysis. Adding one: its file, and a line in ``PARTS``.
+"""
+
+from bootleader.paper import (
+    beyond,
+    fig1,
+    fig2_left,
+    fig2_right,
+    fig3,
+    formulas,
+    robustness,
+    table1,
+    table2,
+    theorem1,
+    weights,
+)
+from bootleader.paper.part import Part, Size
+
+# In the order of the report.
+PARTS: tuple[Part, ...] = (
+    fig1.PART,
+    fig2_left.PART,
+    fig2_right.PART,
+    fig3.PART,
+    table1.PART,
+    table2.PART,
+    theorem1.PART,
+    weights.PART,
+    formulas.PART,
+    beyond.PART,
+    robustness.PART,
+)
+
+__all__ = ["PARTS", "Part", "Size"]

@@ -1,0 +1,123 @@
+"""Claims and verdicts: pure functions from measured numbers to *holds*, *holds in part* or *does not hold*."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bootleader.paper.growth import Growth, Interval
+
+LINEAR_FROM = 0.85  # growth exponents above this are called linear; a logarithm has 0, a straight line 1
+
+
+class Verdict(StrEnum):
+    """What the data say about a claim."""
+
+    HOLDS = "holds"
+    IN_PART = "holds in part"
+    FAILS = "does not hold"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A verdict with the figures it rests on."""
+
+    verdict: Verdict
+    measured: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the paper: where it stands, in our words, and how it is tested here."""
+
+    where: str
+    statement: str
+    test: str
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A row of the claims table."""
+
+    claim: Claim
+    finding: Finding
+
+
+def judged(where: str, statement: str, test: str, finding: Finding) -> Judged:
+    """A row of the claims table."""
+    return Judged(Claim(where, statement, test), finding)
+
+
+def yes_or_no(holds: bool, measured: str) -> Finding:
+    """Holds, or does not."""
+    return Finding(Verdict.HOLDS if holds else Verdict.FAILS, measured)
+
+
+def all_of(findings: Iterable[Finding]) -> Finding:
+    """One finding for a claim of several parts: it holds if all do, does not if none does, else in part."""
+    listed = list(findings)
+    verdicts = {finding.verdict for finding in listed}
+    verdict = verdicts.pop() if len(verdicts) == 1 else Verdict.IN_PART
+    return Finding(verdict, "; ".join(finding.measured for finding in listed))
+
+
+def is_linear(name: str, growth: Growth) -> Finding:
+    """Regret is linear if the whole interval of its growth exponent is above the line; undecided: in part."""
+    measured = f"{name}: growth exponent {growth}"
+    if growth.low > LINEAR_FROM:
+        return Finding(Verdict.HOLDS, measured)
+    return Finding(Verdict.FAILS if growth.high <= LINEAR_FROM else Verdict.IN_PART, measured)
+
+
+def is_sublinear(name: str, growth: Growth) -> Finding:
+    """Regret is sublinear if the whole interval of its growth exponent is below the line; undecided: in part."""
+    finding = is_linear(name, growth)
+    opposite = {Verdict.HOLDS: Verdict.FAILS, Verdict.FAILS: Verdict.HOLDS, Verdict.IN_PART: Verdict.IN_PART}
+    return Finding(opposite[finding.verdict], finding.measured)
+
+
+def is_flat(name: str, ratio: Interval, within: float) -> Finding:
+    """A ratio is flat if its interval lies within a factor of 1; not, if it lies outside; undecided: in part."""
+    measured = f"{name}: {ratio}"
+    if 1.0 / within <= ratio.low and ratio.high <= within:
+        return Finding(Verdict.HOLDS, measured)
+    outside = ratio.high < 1.0 / within or ratio.low > within
+    return Finding(Verdict.FAILS if outside else Verdict.IN_PART, measured)
+
+
+def is_not_flat(name: str, ratio: Interval, within: float) -> Finding:
+    """A ratio is not flat if its interval lies beyond a factor of 1."""
+    finding = is_flat(name, ratio, within)
+    opposite = {Verdict.HOLDS: Verdict.FAILS, Verdict.FAILS: Verdict.HOLDS, Verdict.IN_PART: Verdict.IN_PART}
+    return Finding(opposite[finding.verdict], finding.measured)
+
+
+def is_above(name: str, value: Interval, line: float) -> Finding:
+    """A number is above a line if its whole interval is; undecided: in part."""
+    measured = f"{name}: {value}"
+    if value.low > line:
+        return Finding(Verdict.HOLDS, measured)
+    return Finding(Verdict.FAILS if value.high <= line else Verdict.IN_PART, measured)
+
+
+def is_below(name: str, value: Interval, line: float) -> Finding:
+    """A number is below a line if its whole interval is; undecided: in part."""
+    measured = f"{name}: {value}"
+    if value.high < line:
+        return Finding(Verdict.HOLDS, measured)
+    return Finding(Verdict.FAILS if value.low >= line else Verdict.IN_PART, measured)
+
+
+def is_decreasing(name: str, at: Sequence[float], values: Sequence[float]) -> Finding:
+    """Whether values fall from each point to the next; says where they do not."""
+    rises = [i for i in range(len(values) - 1) if not values[i + 1] < values[i]]
+    if not rises:
+        return Finding(Verdict.HOLDS, f"{name} falls from {values[0]:.4g} at {at[0]:g} to {values[-1]:.4g} at {at[-1]:g}")
+    share = len(rises) / (len(values) - 1)
+    first = rises[0]
+    measured = (
+        f"{name} rises on {share:.0%} of the steps from {at[0]:g} to {at[-1]:g}; first from {values[first]:.4g} at "
+        f"{at[first]:.4g} to {values[first + 1]:.4g} at {at[first + 1]:.4g}; at {at[-1]:g} it is {values[-1]:.4g}"
+    )
+    return Finding(Verdict.FAILS if share > 0.5 else Verdict.IN_PART, measured)

@@ -1,0 +1,74 @@
+"""The report: one self-contained page, and the claims table in Markdown."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections import Counter
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+from bootleader.paper.claims import LINEAR_FROM, Judged, Verdict
+from bootleader.paper.growth import HOW
+from bootleader.paper.part import Drawing, Outcome, Part
+
+BADGES = {Verdict.HOLDS: "holds", Verdict.IN_PART: "part", Verdict.FAILS: "fails"}
+MARKS = {Verdict.HOLDS: "✓ holds", Verdict.IN_PART: "◐ holds in part", Verdict.FAILS: "✗ does not hold"}
+
+
+def render(parts: Sequence[Part], outcomes: dict[str, Outcome], claims: Sequence[Judged], manifest: dict[str, Any]) -> str:
+    """The page as text."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
+        loader=jinja2.FunctionLoader(lambda name: files("bootleader.paper").joinpath(name).read_text(encoding="utf-8")),
+    )  # fmt: skip
+    sections = [
+        {
+            "part": part,
+            "drawings": [(drawing, inline(drawing)) for drawing in outcomes[part.name].drawings],
+            "tables": outcomes[part.name].tables,
+        }
+        for part in parts
+    ]
+    tally = Counter(row.finding.verdict for row in claims)
+    assert str(LINEAR_FROM) in HOW, "the report must state the line that the verdicts use"
+    return environment.get_template("report.html.j2").render(
+        paper=[section for section in sections if not section["part"].beyond_the_paper],
+        beyond=[section for section in sections if section["part"].beyond_the_paper],
+        claims=claims,
+        tally=[(MARKS[verdict], BADGES[verdict], tally[verdict]) for verdict in Verdict],
+        badges=BADGES,
+        marks=MARKS,
+        how=HOW,
+        manifest=manifest,
+    )
+
+
+def inline(drawing: Drawing) -> str:
+    """A figure as a data address, so that the page needs no other file."""
+    from bootleader.plots import write_to
+
+    buffer = io.BytesIO()
+    write_to(drawing.figure, buffer)
+    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def claims_markdown(claims: Sequence[Judged]) -> str:
+    """The claims table for a README: what the paper says, what was measured, and the verdict."""
+    lines = ["| where | the paper says | measured | verdict |", "|---|---|---|---|"]
+    lines += [
+        "| " + " | ".join(_escaped(text) for text in _cells(row)) + " |"
+        for row in claims
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(row: Judged) -> tuple[str, ...]:
+    return row.claim.where, row.claim.statement, row.finding.measured, MARKS[row.finding.verdict]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

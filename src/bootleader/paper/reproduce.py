@@ -1,0 +1,188 @@
+"""``bootleader reproduce``: play the cells of some parts, analyse them, write figures, tables, claims and the report."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from bootleader import __version__
+from bootleader.paper import PARTS, Part, Size, job
+from bootleader.paper.cells import Results, Store, replacing
+from bootleader.paper.claims import Judged
+from bootleader.paper.part import Outcome
+from bootleader.paper.report import claims_markdown, render
+
+LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib")
+
+
+def chosen_parts(names: Sequence[str]) -> list[Part]:
+    """The parts that were named, or the default ones."""
+    by_name = {part.name: part for part in PARTS}
+    unknown = [name for name in names if name not in by_name]
+    if unknown:
+        raise ValueError(f"unknown part {unknown[0]!r}; the parts are {', '.join(by_name)}")
+    return [part for part in PARTS if (part.name in names if names else part.by_default)]
+
+
+def reproduce(
+    names: Sequence[str] = (), out: Path | str = "results", size: Size | None = None, *,
+    workers: int | None = None, executor: Executor | None = None, progress: bool = True,
+) -> list[Judged]:  # fmt: skip
+    """Reproduce the paper, or some parts of it, into a folder.
+
+    Finished cells are kept in ``out/cells`` and read back the next time. The report shows the parts that were asked
+    for and any other whose cells are all there at this size.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Parts; all default ones if empty.
+    out : path
+        Folder to write to.
+    size : Size
+        Runs, rounds and seed; the paper's by default.
+    workers : int, optional
+        Threads; by default one a core.
+    executor : concurrent.futures.Executor, optional
+        Where to play the runs instead.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    list of Judged
+        The claims table.
+    """
+    size, out = size or Size(), Path(out)
+    asked = chosen_parts(names)
+    out.mkdir(parents=True, exist_ok=True)
+    store = Store(out / "cells")
+    started = time.perf_counter()
+    results, seconds = Results(), {}
+    everything = job.unique(cell for part in asked for cell in part.cells(size))
+    results = job.run(everything, store, workers=workers, outside=executor, progress=progress)
+    for part in PARTS:
+        if part not in asked and (finished := _already_there(part, size, store)) is not None:
+            asked.append(part)
+            for cell, result in finished.items():
+                results.add(cell, result)
+    shown = [part for part in PARTS if part in asked]
+    outcomes: dict[str, Outcome] = {}
+    for part in shown:
+        began = time.perf_counter()
+        outcomes[part.name] = part.analyse(size, results)
+        write_outcome(part, outcomes[part.name], out)
+        seconds[part.name] = _seconds(part, size, results, time.perf_counter() - began)
+    manifest = describe(size, shown, seconds, time.perf_counter() - started, workers)
+    write_text(out / "manifest.json", json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    claims = [row for part in shown for row in outcomes[part.name].claims]
+    write_claims(claims, out)
+    write_text(out / "report.html", render(shown, outcomes, claims, manifest))
+    return claims
+
+
+def _already_there(part: Part, size: Size, store: Store) -> dict[Any, Any] | None:
+    """The results of a part nobody asked for, if every cell of it is on disk; None otherwise."""
+    cells = job.unique(part.cells(size))
+    if not cells or not all(store.path(cell).exists() for cell in cells):
+        return None
+    found = {cell: store.load(cell) for cell in cells}
+    return None if any(result is None for result in found.values()) else found
+
+
+def _seconds(part: Part, size: Size, results: Results, analysis: float) -> dict[str, float]:
+    simulated = sum(float(results[cell].seconds.sum()) for cell in job.unique(part.cells(size)))
+    return {"simulation_processor_seconds": round(simulated, 3), "analysis_seconds": round(analysis, 3)}
+
+
+def write_outcome(part: Part, outcome: Outcome, out: Path) -> None:
+    """Figures as SVG and PNG, numbers and tables as CSV."""
+    from bootleader.plots import write
+
+    for drawing in outcome.drawings:
+        for ending in ("svg", "png"):
+            write(drawing.figure, out / f"{drawing.name}.{ending}")
+    for name, frame in outcome.numbers.items():
+        write_text(out / f"{name}.csv", frame.to_csv(index=False))
+    for table in outcome.tables:
+        frame = table.shown if table.data is None else table.data
+        write_text(out / f"{table.name}.csv", frame.to_csv(index=False))
+
+
+def write_claims(claims: list[Judged], out: Path) -> None:
+    """The claims table as CSV and as Markdown."""
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        [
+            {"where": row.claim.where, "statement": row.claim.statement, "test": row.claim.test,
+             "measured": row.finding.measured, "verdict": row.finding.verdict.value}
+            for row in claims
+        ],
+        columns=["where", "statement", "test", "measured", "verdict"],
+    )  # fmt: skip
+    write_text(out / "claims.csv", frame.to_csv(index=False))
+    write_text(out / "claims.md", claims_markdown(claims))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+
+
+def describe(
+    size: Size, parts: list[Part], seconds: dict[str, Any], wall: float, workers: int | None
+) -> dict[str, Any]:
+    """Versions, seed, sizes, machine and seconds: what the results were made with."""
+    from bootleader.compilation import fingerprint
+
+    return {
+        "bootleader": __version__,
+        "sources": fingerprint(),
+        "libraries": {name: version(name) for name in LIBRARIES},
+        "python": platform.python_version(),
+        "machine": {
+            "system": platform.system(),
+            "processor": processor_name(),
+            "cores": job.cores(),
+            "workers": workers or job.cores(),
+            "load_average": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        },
+        "seed": size.seed,
+        "size": {"runs": size.runs_of(), "rounds": size.rounds_of(), "quick": size.quick, "full": not size.remark()},
+        "parts": {
+            part.name: {
+                "cells": len(job.unique(part.cells(size))),
+                "largest": _largest(part, size),
+                **seconds[part.name],
+            }
+            for part in parts
+        },
+        "wall_seconds_of_this_call": round(wall, 2),
+    }
+
+
+def _largest(part: Part, size: Size) -> dict[str, int]:
+    cells = part.cells(size)
+    return {
+        "runs": max((cell.runs for cell in cells), default=0),
+        "rounds": max((cell.rounds for cell in cells), default=0),
+    }
+
+
+def processor_name() -> str:
+    """The processor as the system names it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

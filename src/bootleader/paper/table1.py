@@ -1,0 +1,177 @@
+"""Table 1: how time grows with T and K, and storage with T."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bootleader.bandits import GaussianBandit
+from bootleader.paper import claims
+from bootleader.paper.cells import Cell, Results
+from bootleader.paper.growth import Interval
+from bootleader.paper.looks import GIRO, PHE_2_1, REBOOT, TS, label
+from bootleader.paper.part import Outcome, Part, Size, Table
+from bootleader.policies import HistoryRule, Policy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+POLICIES: tuple[Policy, ...] = (TS, GIRO, PHE_2_1, REBOOT)
+PAPER_STORAGE = {label(TS): "O(K)", label(GIRO): "O(aT)", label(PHE_2_1): "O(K)", label(REBOOT): "O(K)"}
+PAPER_TIME = {label(TS): "O(KT)", label(GIRO): "O(aT²)", label(PHE_2_1): "O(KT)", label(REBOOT): "O(KT)"}
+TIME_IN_T = {"O(KT)": 1.0, "O(aT²)": 2.0}
+STORAGE_IN_T = {"O(K)": 0.0, "O(aT)": 1.0}
+# Growth needs long runs, whatever the size of the job.
+HORIZONS = (1_000, 2_000, 4_000, 8_000, 16_000)
+ARMS, ARMS_ROUNDS = (10, 20, 40, 80, 160), 2_000
+NEAR = 0.25  # a fitted exponent this near to the paper's counts as agreeing
+
+
+def _bandit(arms: int) -> GaussianBandit:
+    return GaussianBandit(tuple(np.linspace(0.0, 1.0, arms)))
+
+
+def _runs(policy: Policy) -> int:
+    return 4 if isinstance(policy.rule, HistoryRule) else 64
+
+
+def _in_rounds(size: Size, policy: Policy) -> dict[int, Cell]:
+    return {T: Cell(policy, _bandit(10), T, _runs(policy), size.seed, timed=True) for T in HORIZONS}
+
+
+def _in_arms(size: Size, policy: Policy) -> dict[int, Cell]:
+    return {K: Cell(policy, _bandit(K), ARMS_ROUNDS, _runs(policy), size.seed, timed=True) for K in ARMS}
+
+
+def cells(size: Size) -> list[Cell]:
+    """Each policy at some horizons, and with some numbers of arms, on the clock."""
+    return [c for p in POLICIES for by in (_in_rounds(size, p), _in_arms(size, p)) for c in by.values()]
+
+
+def fitted(sizes: Any, values: Any) -> Interval:
+    """Slope of log value on log size with its 95 % interval (Student, n - 2 degrees of freedom).
+
+    Examples
+    --------
+    >>> str(fitted([1, 2, 4, 8], [3.0, 12.0, 48.0, 192.0]))
+    '2 [2, 2]'
+    """
+    from scipy import stats
+
+    fit = stats.linregress(np.log(np.asarray(sizes, float)), np.log(np.asarray(values, float)))
+    reach = float(stats.t.ppf(0.975, len(sizes) - 2)) * float(fit.stderr)
+    slope = round(float(fit.slope), 12) + 0.0
+    return Interval(slope, slope - reach, slope + reach)
+
+
+def peak_bytes(policy: Policy, rounds: int) -> int:
+    """Most memory that one run holds at once, the kept curve left out."""
+    from bootleader.simulation.engine import simulate
+
+    settings: dict[str, Any] = {"runs": 1, "checkpoints": 1}
+    simulate(policy, _bandit(10), rounds=rounds, **settings)
+    tracemalloc.start()
+    try:
+        simulate(policy, _bandit(10), rounds=rounds, **settings)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def _seconds(results: Results, cells: dict[int, Cell]) -> list[float]:
+    return [float(results[cell].seconds[0]) / cell.runs for cell in cells.values()]
+
+
+def measure(size: Size, results: Results) -> dict[str, dict[str, Any]]:
+    """Fitted exponents and memory of each policy."""
+    found: dict[str, dict[str, Any]] = {}
+    for policy in POLICIES:
+        in_rounds, in_arms = _in_rounds(size, policy), _in_arms(size, policy)
+        memory = [peak_bytes(policy, T) for T in in_rounds]
+        found[label(policy)] = {
+            "time_T": fitted(list(in_rounds), _seconds(results, in_rounds)),
+            "time_K": fitted(list(in_arms), _seconds(results, in_arms)),
+            "memory_T": fitted(list(in_rounds)[-3:], memory[-3:]),
+            "bytes": memory,
+            "rounds": list(in_rounds),
+        }
+    return found
+
+
+def analyse(size: Size, results: Results) -> Outcome:
+    """The table and its claims."""
+    found = measure(size, results)
+    return Outcome(tables=[_table(found)], claims=judge(found))
+
+
+def _table(found: dict[str, dict[str, Any]]) -> Table:
+    import pandas as pd
+
+    shown = pd.DataFrame(
+        [
+            {
+                "policy": name,
+                "paper: storage": PAPER_STORAGE[name],
+                "memory ∝ T^…": str(row["memory_T"]),
+                "memory of a run": f"{row['bytes'][0] / 1024:,.0f} → {row['bytes'][-1] / 1024:,.0f} KiB",
+                "paper: time": PAPER_TIME[name],
+                "time ∝ T^…": str(row["time_T"]),
+                "time ∝ K^…": str(row["time_K"]),
+            }
+            for name, row in found.items()
+        ]
+    )
+    note = (
+        f"Exponents are slopes on log-log scales with 95 % intervals of the fit: time on one core at T = {HORIZONS[0]:,} to "
+        f"{HORIZONS[-1]:,} (K = 10) and K = {ARMS[0]} to {ARMS[-1]}; memory is the most that one run holds at once (traced "
+        "allocations), from the shortest to the longest T, its exponent over the three longest."
+    )
+    return Table("table1", "Growth of time and storage", shown, note, _numbers(found))
+
+
+def _numbers(found: dict[str, dict[str, Any]]) -> pd.DataFrame:
+    import pandas as pd
+
+    columns = ("time_T", "time_K", "memory_T")
+    rows = []
+    for name, row in found.items():
+        spans = {f"{c}_{edge}": getattr(row[c], edge) for c in columns for edge in ("value", "low", "high")}
+        memory = {f"bytes_at_{T}": b for T, b in zip(row["rounds"], row["bytes"], strict=True)}
+        rows.append({"policy": name, **spans, **memory})
+    return pd.DataFrame(rows)
+
+
+def agrees(name: str, exponent: Interval, expected: float) -> claims.Finding:
+    """Whether a fitted exponent is near what the paper's O(.) says."""
+    return claims.yes_or_no(abs(exponent.value - expected) <= NEAR, f"{name}: exponent {exponent}, O(·) says {expected:g}")
+
+
+def judge(found: dict[str, dict[str, Any]]) -> list[claims.Judged]:
+    """Storage and time as table 1 states them."""
+    where = "§2.5, table 1"
+    rule = f"Fitted exponent within {NEAR:g} of the paper’s."
+    reboot = label(REBOOT)
+    others = [name for name in found if name != reboot]
+    return [
+        claims.judged(
+            where, "ReBoot’s storage is O(K): it does not grow with T.", f"Memory of a run against T. {rule}",
+            agrees(reboot, found[reboot]["memory_T"], STORAGE_IN_T[PAPER_STORAGE[reboot]]),
+        ),
+        claims.judged(
+            where, "TS and PHE need O(K) storage, Giro O(aT).", f"Memory of a run against T. {rule}",
+            claims.all_of(agrees(n, found[n]["memory_T"], STORAGE_IN_T[PAPER_STORAGE[n]]) for n in others),
+        ),
+        claims.judged(
+            where, "ReBoot, TS and PHE take O(KT) time, Giro O(aT²).", f"Time of a run against T. {rule}",
+            claims.all_of(agrees(n, found[n]["time_T"], TIME_IN_T[PAPER_TIME[n]]) for n in found),
+        ),
+        claims.judged(
+            where, "The time of ReBoot, TS and PHE grows in proportion to K.", f"Time of a run against K. {rule}",
+            claims.all_of(agrees(n, found[n]["time_K"], 1.0) for n in found if PAPER_TIME[n] == "O(KT)"),
+        ),
+    ]  # fmt: skip
+
+
+PART = Part("table1", "Table 1. Growth of time and storage", cells, analyse)
