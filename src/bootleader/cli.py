@@ -1,1 +1,221 @@
-"""The command line: thin."""
+"""The command line: thin. Everything heavy is imported by the command that needs it."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+USER_ERROR, INTERRUPTED = 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run ``bootleader`` with the given arguments; return its exit status."""
+    given = parser().parse_args(arguments)
+    try:
+        return int(given.command(given))
+    except KeyboardInterrupt:
+        print("\nStopped. What is finished is kept: the same command goes on from there.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output went away, as `head` does
+        sys.stderr.close()
+        return 0
+    except (ValueError, TypeError, OSError) as error:
+        print(f"bootleader: {' '.join(str(error).split())}", file=sys.stderr)
+        return USER_ERROR
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and what they take."""
+    top = argparse.ArgumentParser(
+        prog="bootleader",
+        description="Bandit algorithms that explore by bootstrapping residuals.",
+        epilog="'bootleader COMMAND --help' explains a command, with examples.",
+    )
+    top.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+    _add_reproduce(commands)
+    _add_compare(commands)
+    _add_bound(commands)
+    _add_policies(commands)
+    return top
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any, **__: Any) -> None:
+        from importlib.metadata import version
+
+        print(f"bootleader {version('bootleader')}")
+        parser.exit()
+
+
+def _command(commands: Any, name: str, run: Callable[[argparse.Namespace], int], what: str, examples: str) -> Any:
+    command = commands.add_parser(
+        name, help=what, description=what[0].upper() + what[1:] + ".", epilog=f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    command.set_defaults(command=run)
+    return command
+
+
+def _whole(low: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        try:
+            value = int(text.replace("_", "").replace(",", ""))
+        except ValueError:
+            value = low - 1
+        if value < low:
+            raise argparse.ArgumentTypeError(f"must be a whole number of at least {low}, got {text!r}")
+        return value
+
+    return parse
+
+
+def _add_reproduce(commands: Any) -> None:
+    command = _command(
+        commands, "reproduce", _reproduce, "make every figure and table of the paper and judge its claims",
+        "  bootleader reproduce --out results/\n"
+        "  bootleader reproduce --quick\n"
+        "  bootleader reproduce fig3 --runs 100 --rounds 2000\n"
+        "  bootleader reproduce robustness --out results/\n"
+        "  bootleader reproduce --list",
+    )  # fmt: skip
+    command.add_argument("parts", nargs="*", metavar="PART", help="parts to make (default: all but robustness)")
+    command.add_argument("--out", default="results", metavar="FOLDER", help="where to write (default: results)")
+    command.add_argument("--runs", type=_whole(8), help="runs (default: the paper's 500; robustness 2,000)")
+    command.add_argument("--rounds", type=_whole(200), help="rounds (default: the paper's 10,000)")
+    command.add_argument("--seed", type=_whole(0), default=0, help="seed of all randomness (default: 0)")
+    command.add_argument(
+        "--quick", action="store_true", help="a small version of everything, marked as such, in a minute"
+    )
+    command.add_argument("--list", action="store_true", help="list the parts and exit")
+    command.add_argument("--workers", type=_whole(1), metavar="N", help="threads (default: one a core)")
+    command.add_argument("--dask", metavar="ADDRESS", help="play the runs on a Dask cluster, such as tcp://host:8786")
+
+
+def _reproduce(given: argparse.Namespace) -> int:
+    from bootleader.paper import PARTS, Size
+
+    if given.list:
+        for part in PARTS:
+            marks = " (beyond the paper)" * part.beyond_the_paper + " (only when named)" * (not part.by_default)
+            print(f"{part.name:12} {part.title}{marks}")
+        return 0
+    from bootleader.paper.reproduce import reproduce
+
+    size = Size(given.runs, given.rounds, given.seed, given.quick)
+    with _dask(given.dask) as executor:
+        claims = reproduce(given.parts, given.out, size, workers=given.workers, executor=executor)
+    width = max((len(row.finding.verdict) for row in claims), default=0)
+    for row in claims:
+        print(f"{row.finding.verdict:{width}}  {row.claim.statement}  ({row.claim.where})")
+    print(f"Written to {given.out}: open report.html")
+    return 0
+
+
+@contextlib.contextmanager
+def _dask(address: str | None) -> Iterator[Any]:
+    """A Dask cluster's executor, or None."""
+    if address is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ValueError("--dask needs the package distributed: pip install 'bootleader[dask]'") from None
+    try:
+        client = Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"no Dask scheduler answers at {address!r}: {error}") from None
+    with client:
+        yield client.get_executor()
+
+
+def _add_compare(commands: Any) -> None:
+    command = _command(
+        commands, "compare", _compare, "simulate the policies on observed rewards: which would do best?",
+        "  bootleader compare rewards.csv\n"
+        "  bootleader compare rewards.csv --rounds 20000 --runs 1000 --plot regret.png\n\n"
+        "rewards.csv has the columns arm and reward, one observed reward a line.",
+    )  # fmt: skip
+    command.add_argument("rewards", metavar="rewards.csv", help="a CSV file with the columns arm and reward")
+    command.add_argument("--rounds", type=_whole(2), default=10_000, help="rounds a run (default: 10,000)")
+    command.add_argument("--runs", type=_whole(2), default=500, help="runs (default: 500)")
+    command.add_argument("--seed", type=_whole(0), default=0, help="seed of all randomness (default: 0)")
+    command.add_argument("--plot", metavar="FILE", help="draw the regret curves (.png, .svg or .pdf)")
+
+
+def _compare(given: argparse.Namespace) -> int:
+    from bootleader.compare import compare, describe, read_rewards
+
+    if given.plot and not given.plot.endswith((".png", ".svg", ".pdf")):
+        raise ValueError(f"--plot must end in .png, .svg or .pdf, got {given.plot!r}")
+    rewards = read_rewards(given.rewards)
+    simulation = compare(rewards, rounds=given.rounds, runs=given.runs, seed=given.seed, progress=sys.stderr.isatty())
+    print(describe(rewards, simulation))
+    if given.plot:
+        simulation.plot(given.plot)
+        print(f"Drawn to {given.plot}")
+    return 0
+
+
+def _add_bound(commands: Any) -> None:
+    command = _command(
+        commands, "bound", _bound, "print the regret theorem's numbers for a Gaussian bandit",
+        "  bootleader bound --means 1,0.5,0 --sigma-a 1.7 --rounds 10000",
+    )  # fmt: skip
+    command.add_argument("--means", type=_numbers, required=True, metavar="1,0.5,0", help="the arms' means")
+    command.add_argument("--sigma-a", type=float, default=1.7, help="exploration aid unit, above 1.5 sd (default: 1.7)")
+    command.add_argument("--rounds", type=_whole(1), default=10_000, help="horizon T (default: 10,000)")
+    command.add_argument("--sd", type=float, default=1.0, help="standard deviation of the rewards (default: 1)")
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"must be numbers with commas between, such as 1,0.5,0; got {text!r}"
+        ) from None
+
+
+def _bound(given: argparse.Namespace) -> int:
+    from bootleader.theory import bound
+
+    answer = bound(given.means, given.sigma_a, given.rounds, given.sd)
+    rows = {
+        "C1": f"{answer.c1:.4f}",
+        "C2": f"{answer.c2:,.2f}",
+        "theorem 1: regret at most": f"{answer.upper:,.1f}",
+        "Lai-Robbins: least possible, asymptotically": f"{answer.lower:,.1f}",
+        "always playing the worst arm": f"{answer.worst:,.1f}",
+    }
+    for name, value in rows.items():
+        print(f"{name:45} {value:>14}")
+    if answer.upper >= answer.worst:
+        print("At this horizon the bound is above the regret of always playing the worst arm: it says nothing yet.")
+    return 0
+
+
+def _add_policies(commands: Any) -> None:
+    _command(commands, "policies", _policies, "list the policies", "  bootleader policies")
+
+
+def _policies(given: argparse.Namespace) -> int:
+    from bootleader.policies import POLICIES
+
+    for kind in dict.fromkeys(type(policy) for policy in POLICIES):
+        example = next(policy for policy in POLICIES if type(policy) is kind)
+        summary = (kind.__doc__ or "").strip().splitlines()[0]
+        print(f"{kind.__name__}\n    {summary}\n    parameters: {_parameters(example)}\n    {example.reference}\n")
+    return 0
+
+
+def _parameters(policy: Any) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in policy.parameters.items()) or "none"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

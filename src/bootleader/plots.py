@@ -40,7 +40,9 @@ def style_of(place: int) -> dict[str, Any]:
     return {"color": COLOURS[place % len(COLOURS)], "linestyle": STYLES[place % len(STYLES)], "linewidth": 1.8}
 
 
-def new_figure(width: float = 6.4, height: float = 4.0, columns: int = 1, sharey: bool = False) -> tuple[Figure, list[Any]]:
+def new_figure(
+    width: float = 6.4, height: float = 4.0, columns: int = 1, sharey: bool = False
+) -> tuple[Figure, list[Any]]:
     """A figure with ``columns`` plain panels side by side."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = list(np.ravel(figure.subplots(1, columns, sharey=sharey)))
@@ -259,8 +261,17 @@ def dot_rows(
         for y, name in enumerate(rows):
             cases = table[name]
             values = np.array(list(cases.values()))
-            panel.plot([values.min(), values.max()], [y, y], color=colours[name], linewidth=5, alpha=0.18, solid_capstyle="round")
-            panel.plot(values, np.full(len(values), y), "o", color=colours[name], markersize=5, alpha=0.75, markeredgewidth=0)
+            panel.plot(
+                [values.min(), values.max()],
+                [y, y],
+                color=colours[name],
+                linewidth=5,
+                alpha=0.18,
+                solid_capstyle="round",
+            )
+            panel.plot(
+                values, np.full(len(values), y), "o", color=colours[name], markersize=5, alpha=0.75, markeredgewidth=0
+            )
             middle = float(np.exp(np.log(values).mean()))
             panel.plot([middle], [y], "|", color=INK, markersize=15, markeredgewidth=2)
             worst = max(cases, key=lambda case: cases[case])
@@ -293,7 +304,9 @@ def heat_map(
     """
     first = next(iter(panels.values()))
     rows, columns = list(first), list(next(iter(first.values())))
-    figure = Figure(figsize=(3.0 + 0.62 * len(columns), (1.2 + 0.36 * len(rows)) * len(panels) + 0.8), layout="constrained")
+    figure = Figure(
+        figsize=(3.0 + 0.62 * len(columns), (1.2 + 0.36 * len(rows)) * len(panels) + 0.8), layout="constrained"
+    )
     axes = list(np.ravel(figure.subplots(len(panels), 1, sharex=True)))
     image = None
     for panel, (title, table) in zip(axes, panels.items(), strict=True):

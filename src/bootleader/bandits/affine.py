@@ -74,7 +74,9 @@ class AffineBandit(Bandit):
 
     def __post_init__(self) -> None:
         if not isinstance(self.bandit, Bandit):
-            raise TypeError(f"bandit must be one of the library's, such as BernoulliBandit([0.1, 0.2]), got {self.bandit!r}")
+            raise TypeError(
+                f"bandit must be one of the library's, such as BernoulliBandit([0.1, 0.2]), got {self.bandit!r}"
+            )
         if self.bandit.draw not in CHANGES:
             raise TypeError(f"bandit must be of a family that AffineBandit knows how to rescale, got {self.bandit!r}")
         positive("scale", self.scale)

@@ -35,8 +35,9 @@ def exponential_draw(shift: Any, scale: Any, _: Any, samples: Any, state: Any, i
 
 def logistic_draw(mean: Any, scale: Any, _: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
     """Logistic(mean, scale), by inversion at the middle of one of 2^53 equal cells."""
-    u = uniform(state, i, gamma) + 2.0**-54
-    return mean + scale * math.log(u / (1.0 - u))
+    u = uniform(state, i, gamma)
+    # The half cell is taken off 1 - u, which has room for it; added to the largest u it would round up to 1.
+    return mean + scale * math.log((u + 2.0**-54) / (1.0 - u - 2.0**-54))
 
 
 def student_draw(mean: Any, scale: Any, df: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:

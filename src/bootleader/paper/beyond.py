@@ -50,15 +50,14 @@ def analyse(size: Size, results: Results) -> Outcome:
     from bootleader.plots import regret_panels, sweep
 
     panels = {
-        title: {label(p): curve(results, size.cell(p, bandit)) for p in (REBOOT, *NEW)} for title, bandit in PANELS.items()
+        title: {label(p): curve(results, size.cell(p, bandit)) for p in (REBOOT, *NEW)}
+        for title, bandit in PANELS.items()
     }
     sweeps = {
         "Figure 2 left: means (c + 1, c), sd 1": {n: final_curve(results, _shift_cells(size, n)) for n in _at(1.0)},
         "Figure 2 right: means (1, 0)": {n: final_curve(results, _noise_cells(size, n)) for n in _at(1.0)},
     }
-    told = (
-        "AdaptiveReBoot and StudentThompson are told nothing; flat-prior TS is told that the sd is 1, ReBoot 1.5 likewise"
-    )
+    told = "AdaptiveReBoot and StudentThompson are told nothing; flat-prior TS is told that the sd is 1, ReBoot 1.5 likewise"
     note = size.remark()
     return Outcome(
         drawings=[
@@ -88,7 +87,13 @@ def _table(size: Size, results: Results, told: str) -> Table:
             regret = mean(results.final(size.cell(policy, bandit)))
             row[title] = str(regret)
             numbers.append(
-                {"policy": label(policy), "panel": title, "regret": regret.value, "low": regret.low, "high": regret.high}
+                {
+                    "policy": label(policy),
+                    "panel": title,
+                    "regret": regret.value,
+                    "low": regret.low,
+                    "high": regret.high,
+                }
             )
         rows.append(row)
     return Table(

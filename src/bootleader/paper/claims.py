@@ -113,7 +113,9 @@ def is_decreasing(name: str, at: Sequence[float], values: Sequence[float]) -> Fi
     """Whether values fall from each point to the next; says where they do not."""
     rises = [i for i in range(len(values) - 1) if not values[i + 1] < values[i]]
     if not rises:
-        return Finding(Verdict.HOLDS, f"{name} falls from {values[0]:.4g} at {at[0]:g} to {values[-1]:.4g} at {at[-1]:g}")
+        return Finding(
+            Verdict.HOLDS, f"{name} falls from {values[0]:.4g} at {at[0]:g} to {values[-1]:.4g} at {at[-1]:g}"
+        )
     share = len(rises) / (len(values) - 1)
     first = rises[0]
     measured = (

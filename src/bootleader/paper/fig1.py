@@ -22,7 +22,9 @@ def analyse(size: Size, results: Results) -> Outcome:
     from bootleader.plots import regret_panels
 
     by_policy = {label(policy): size.cell(policy, FIG1_BANDIT) for policy in POLICIES}
-    panels = {"10 Gaussian arms, means U(−1, 1), sd 1": {name: curve(results, cell) for name, cell in by_policy.items()}}
+    panels = {
+        "10 Gaussian arms, means U(−1, 1), sd 1": {name: curve(results, cell) for name, cell in by_policy.items()}
+    }
     figure = regret_panels(panels, STYLES, note=size.remark())
     caption = (
         f"Mean regret over {how_many(size)}; bars and bands are one standard error of the mean. The paper states neither "

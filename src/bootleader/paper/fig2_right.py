@@ -52,7 +52,9 @@ def analyse(size: Size, results: Results) -> Outcome:
         for reading in READINGS
     }
     figure = sweep(panels, STYLES, ["standard deviation", "variance"], size.remark())
-    last = {name: results[_cell(size, name, math.sqrt(SDS[-1]))].mean_regret[0, -1] for name in NAMES if name != label(GIRO)}
+    last = {
+        name: results[_cell(size, name, math.sqrt(SDS[-1]))].mean_regret[0, -1] for name in NAMES if name != label(GIRO)
+    }
     caption = (
         f"Mean final regret over {how_many(size)}, ReBoot with σ_a = 1.5 sd; bars are one standard error. The paper writes "
         "N(μ, σ) with σ = 1…20 and calls it variance: left, σ read as the standard deviation; right, the other reading, "
@@ -62,7 +64,9 @@ def analyse(size: Size, results: Results) -> Outcome:
     return Outcome(
         drawings=[Drawing("fig2-right", figure, caption)],
         numbers={"fig2-right": curves_frame(panels, "value")},
-        claims=[judge(size, results, reading, where) for reading, where in (("sd", ""), ("variance", ", other reading"))]
+        claims=[
+            judge(size, results, reading, where) for reading, where in (("sd", ""), ("variance", ", other reading"))
+        ]
         + [judge_phe(size, results)],
     )
 
@@ -78,7 +82,11 @@ def judge(size: Size, results: Results, reading: str, where: str) -> claims.Judg
         exponent = bootstrap(lambda top, bottom, steps=steps: np.log(top / bottom) / steps, high, low)
         times = high.mean() / low.mean()
         findings.append(
-            claims.is_below(f"{name}: regret ×{times:.3g} from {reading} {values[0]:g} to {values[1]:g}, exponent", exponent, DIFFICULTY)
+            claims.is_below(
+                f"{name}: regret ×{times:.3g} from {reading} {values[0]:g} to {values[1]:g}, exponent",
+                exponent,
+                DIFFICULTY,
+            )
         )
     return claims.judged(
         f"§4.1, fig. 2 right{where}", f"Regret of ReBoot and Giro grows slowly with the {reading}.",

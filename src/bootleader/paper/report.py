@@ -17,7 +17,9 @@ BADGES = {Verdict.HOLDS: "holds", Verdict.IN_PART: "part", Verdict.FAILS: "fails
 MARKS = {Verdict.HOLDS: "✓ holds", Verdict.IN_PART: "◐ holds in part", Verdict.FAILS: "✗ does not hold"}
 
 
-def render(parts: Sequence[Part], outcomes: dict[str, Outcome], claims: Sequence[Judged], manifest: dict[str, Any]) -> str:
+def render(
+    parts: Sequence[Part], outcomes: dict[str, Outcome], claims: Sequence[Judged], manifest: dict[str, Any]
+) -> str:
     """The page as text."""
     import jinja2
 
@@ -59,10 +61,7 @@ def inline(drawing: Drawing) -> str:
 def claims_markdown(claims: Sequence[Judged]) -> str:
     """The claims table for a README: what the paper says, what was measured, and the verdict."""
     lines = ["| where | the paper says | measured | verdict |", "|---|---|---|---|"]
-    lines += [
-        "| " + " | ".join(_escaped(text) for text in _cells(row)) + " |"
-        for row in claims
-    ]
+    lines += ["| " + " | ".join(_escaped(text) for text in _cells(row)) + " |" for row in claims]
     return "\n".join(lines) + "\n"
 
 

@@ -112,7 +112,9 @@ def _bandit(case: Case, other_unit: bool) -> Bandit:
 
 
 def _cell(size: Size, policy: Policy, case: Case, other_unit: bool) -> Cell:
-    rounds = min(case.rounds, size.rounds) if size.rounds else case.rounds // FEWER_ROUNDS if size.quick else case.rounds
+    rounds = (
+        min(case.rounds, size.rounds) if size.rounds else case.rounds // FEWER_ROUNDS if size.quick else case.rounds
+    )
     return Cell(policy, _bandit(case, other_unit), rounds, size.runs_of(RUNS), size.seed)
 
 
@@ -245,6 +247,4 @@ def _numbers(found: dict[str, dict[str, dict[str, Ratios]]]) -> pd.DataFrame:
     )  # fmt: skip
 
 
-PART = Part(
-    "robustness", "The robustness suite", cells, analyse, beyond_the_paper=True, by_default=False
-)
+PART = Part("robustness", "The robustness suite", cells, analyse, beyond_the_paper=True, by_default=False)

@@ -145,7 +145,9 @@ def _numbers(found: dict[str, dict[str, Any]]) -> pd.DataFrame:
 
 def agrees(name: str, exponent: Interval, expected: float) -> claims.Finding:
     """Whether a fitted exponent is near what the paper's O(.) says."""
-    return claims.yes_or_no(abs(exponent.value - expected) <= NEAR, f"{name}: exponent {exponent}, O(·) says {expected:g}")
+    return claims.yes_or_no(
+        abs(exponent.value - expected) <= NEAR, f"{name}: exponent {exponent}, O(·) says {expected:g}"
+    )
 
 
 def judge(found: dict[str, dict[str, Any]]) -> list[claims.Judged]:

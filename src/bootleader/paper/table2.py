@@ -61,7 +61,9 @@ def _table(ours: Seconds) -> Table:
     numbers: list[dict[str, Any]] = []
     for (K, T), seconds in ours.items():
         paper = dict(zip(names, PAPER_SECONDS[K, T], strict=True))
-        rows.append({"K": K, "T": f"{T:,}"} | {n: f"{1000 * seconds[n]:.3g} ms | {1000 * paper[n]:,.0f} ms" for n in names})
+        rows.append(
+            {"K": K, "T": f"{T:,}"} | {n: f"{1000 * seconds[n]:.3g} ms | {1000 * paper[n]:,.0f} ms" for n in names}
+        )
         numbers += [{"K": K, "T": T, "policy": n, "seconds": seconds[n], "paper_seconds": paper[n]} for n in names]
     note = (
         "Each entry: ours | the paper’s. Ours is processor time a run on one core, Gaussian arms, fastest of three, runs "
@@ -81,7 +83,9 @@ def judge(ours: Seconds) -> list[claims.Judged]:
 
     def in_all(name: str, ratios: dict[tuple[int, int], float], low: float, high: float) -> claims.Finding:
         inside = [low <= value <= high for value in ratios.values()]
-        verdict = claims.Verdict.HOLDS if all(inside) else claims.Verdict.IN_PART if any(inside) else claims.Verdict.FAILS
+        verdict = (
+            claims.Verdict.HOLDS if all(inside) else claims.Verdict.IN_PART if any(inside) else claims.Verdict.FAILS
+        )
         measured = f"{name}: {min(ratios.values()):.2g} to {max(ratios.values()):.2g} over {len(ratios)} settings"
         return claims.Finding(verdict, measured)
 

@@ -125,13 +125,16 @@ def judge_bound(size: Size, results: Results) -> claims.Judged:
 
 def judge_logarithm(size: Size, results: Results) -> claims.Judged:
     """The order of regret."""
+
     def slow(title: str, means: tuple[float, ...]) -> claims.Finding:
         cell = size.cell(POLICY, GaussianBandit(means))
         found = growth_of(results, cell)
         finding = claims.is_below(f"{title}: growth exponent", found, LOGARITHMIC_BELOW)
         slope = mean((results.final(cell) - results.final(with_stretches([cell])[1])) / math.log(2.0))
         least = theory.lai_robbins(means, math.e)
-        return claims.Finding(finding.verdict, f"{finding.measured}, slope in log T {slope.value / least:.1f} × Lai–Robbins")
+        return claims.Finding(
+            finding.verdict, f"{finding.measured}, slope in log T {slope.value / least:.1f} × Lai–Robbins"
+        )
 
     return claims.judged(
         "§3.1, corollary 1", "With σ_a = 1.7 ReBoot has instance-dependent logarithmic regret.",

@@ -39,7 +39,9 @@ def analyse(size: Size, results: Results) -> Outcome:
         f"ReBoot 1.5 with Gaussian, Rademacher and skew-correcting (Mammen) weights, {size.runs_of():,} runs of "
         f"{size.rounds_of() // SHORTER:,} rounds; not a figure of the paper, which only names the families."
     )
-    note = size.remark() and size.remark(full_rounds=PAPER_ROUNDS).replace("Not full size", "Not full size (weights: a quarter of the rounds)")
+    note = size.remark() and size.remark(full_rounds=PAPER_ROUNDS).replace(
+        "Not full size", "Not full size (weights: a quarter of the rounds)"
+    )
     return Outcome(
         drawings=[Drawing("weights", regret_panels(panels, STYLES, note=note, height=3.8), caption)],
         numbers={"weights": curves_frame(panels, "round")},
@@ -66,7 +68,9 @@ def judge_lock_out(size: Size, results: Results) -> claims.Judged:
         lost = results.final(full) - results.final(half)
         locked = int((lost >= full.rounds - half.rounds).sum())
         findings.append(
-            claims.yes_or_no(locked == 0, f"{label(policy)}: {locked} of {full.runs} runs never play the better arm in the last half")
+            claims.yes_or_no(
+                locked == 0, f"{label(policy)}: {locked} of {full.runs} runs never play the better arm in the last half"
+            )
         )
     return claims.judged(
         "§2.4, remark", "Nothing but mean 0 and variance 1 is asked of the weights.",
