@@ -12,6 +12,7 @@ from bootleader.bandits import (
     StudentTBandit,
     Uniform,
 )
+from bootleader.online import Agent, Decision, Receipt
 from bootleader.policies import (
     PHE,
     UCB1,
@@ -34,8 +35,10 @@ __all__ = [
     "UCB1",
     "AdaptiveReBoot",
     "AffineBandit",
+    "Agent",
     "BernoulliBandit",
     "Comparison",
+    "Decision",
     "EmpiricalBandit",
     "EpsilonGreedy",
     "ExponentialBandit",
@@ -45,6 +48,7 @@ __all__ = [
     "LogUniform",
     "LogisticBandit",
     "ReBoot",
+    "Receipt",
     "ResidualBootstrap",
     "RevenueBandit",
     "Simulation",

@@ -1,0 +1,86 @@
+r"""The probability that each of several independent lattice variables is the largest, ties shared.
+
+Variable k is location_k + scale_k * U_k with U_k the heads of tosses_k fair coins. At a place x where variable k has
+mass p_k and the others are below x with probability G_j and at x with p_j, it wins with probability
+
+.. math:: p_k \int_0^1 \prod_{j \ne k} (G_j + p_j u)\, du,
+
+because the integral of u^m is 1/(m+1): the share of a winner among m others at the same place.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+STRAY: Final = 9.0  # heads farther than this many standard deviations from their mean are left out
+SHARES, SHARE_WEIGHTS = np.polynomial.legendre.leggauss(24)
+GRADED: Final = 40  # stretches of [0, 1], each half as long as the one before, towards 1
+
+
+def lattice_winning_probabilities(location: Any, scale: Any, tosses: Any) -> Floats:
+    """Each variable's probability of being the largest, ties shared.
+
+    Examples
+    --------
+    >>> lattice_winning_probabilities([0.0, 0.0], [1.0, 1.0], [1.0, 2.0])
+    array([0.3125, 0.6875])
+    """
+    laws = np.column_stack([np.asarray(column, np.float64) for column in (location, scale, tosses)])
+    kinds, kind_of, members = np.unique(laws, axis=0, return_inverse=True, return_counts=True)
+    kind_of = np.ravel(kind_of)
+    tables = [_heads(m) for m in kinds[:, 2]]
+    owner = np.repeat(np.arange(len(kinds)), [len(heads) for heads, _, _ in tables])
+    heads, mass, below = (np.concatenate(columns) for columns in zip(*tables, strict=True))
+    place = kinds[owner, 0] + kinds[owner, 1] * heads
+    wins = _wins(place, owner, mass, below, members.astype(np.float64))
+    return (wins / (wins * members).sum())[kind_of]  # type: ignore[no-any-return]
+
+
+def _heads(tosses: float) -> tuple[Floats, Floats, Floats]:
+    """Numbers of heads, how likely each is, and how likely fewer are."""
+    from scipy.special import bdtr, gammaln
+
+    stray = STRAY * 0.5 * math.sqrt(tosses) + 1.0
+    heads = np.arange(max(0.0, math.floor(tosses / 2 - stray)), min(tosses, math.ceil(tosses / 2 + stray)) + 1.0)
+    mass = np.exp(gammaln(tosses + 1.0) - gammaln(heads + 1.0) - gammaln(tosses - heads + 1.0) - tosses * math.log(2.0))
+    return heads, mass, np.where(heads > 0.0, bdtr(np.maximum(heads - 1.0, 0.0), tosses, 0.5), 0.0)
+
+
+def _wins(place: Floats, owner: npt.NDArray[np.intp], mass: Floats, below: Floats, members: Floats) -> Floats:
+    """Winning probabilities of one member of each kind, walking up the places that have mass."""
+    order = np.argsort(place, kind="stable")
+    place, owner, mass, below = place[order], owner[order], mass[order], below[order]
+    edges = np.flatnonzero(np.diff(place, prepend=-math.inf))
+    wins = np.zeros(members.size)
+    reached = np.zeros(members.size)  # each kind's probability of being below the place we have come to
+    unreached = members.size
+    log_all = 0.0  # log of the chance that every variable of a kind already reached is below
+    share, weight = _graded_shares()
+    for first, last in zip(edges, [*edges[1:], place.size], strict=True):
+        here = owner[first:last]
+        fresh = int((reached[here] == 0.0).sum())
+        if unreached == fresh:
+            others = log_all - float((members[here] * np.log(np.where(reached[here] > 0.0, reached[here], 1.0))).sum())
+            chance = np.log(np.maximum(below[first:last, None] + mass[first:last, None] * share, 1e-300))
+            everyone = np.exp(others + members[here] @ chance)
+            wins[here] += mass[first:last] * ((everyone / np.exp(chance)) @ weight)
+        for kind, total in zip(here, below[first:last] + mass[first:last], strict=True):
+            old = math.log(reached[kind]) if reached[kind] > 0.0 else 0.0
+            log_all += members[kind] * (math.log(max(total, 1e-300)) - old)
+            reached[kind] = total
+        unreached -= fresh
+    return wins
+
+
+def _graded_shares() -> tuple[Floats, Floats]:
+    """Nodes and weights on [0, 1], fine towards 1, where a product of very many factors has all its mass."""
+    edges = np.append(1.0 - 0.5 ** np.arange(GRADED), 1.0)
+    width = np.diff(edges)
+    nodes = edges[:-1, None] + width[:, None] * (0.5 * (SHARES + 1.0))
+    return nodes.ravel(), (0.5 * width[:, None] * SHARE_WEIGHTS).ravel()

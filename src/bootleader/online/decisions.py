@@ -1,0 +1,112 @@
+"""Decisions whose rewards come later: remembered until they do, but never without bound."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+DEFAULT_LIMIT: Final = 100_000
+DEFAULT_AGE: Final = 7 * 86_400.0
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What :meth:`Agent.decide` returns.
+
+    Attributes
+    ----------
+    id : str
+        To report the reward with, once.
+    arm : str
+        The arm to play.
+    probability : float or None
+        The probability with which this arm was chosen, for evaluating the log offline; None if it was not asked for.
+    standard_error : float or None
+        Of the probability where it is a Monte Carlo estimate (history policies); None where it is exact.
+    """
+
+    id: str
+    arm: str
+    probability: float | None
+    standard_error: float | None = None
+
+
+class Receipt(StrEnum):
+    """What :meth:`Agent.reward` did."""
+
+    COUNTED = "counted"
+    REPEATED = "already counted"
+    ARM_REMOVED = "arm removed"
+
+
+class Pending(NamedTuple):
+    """A decision without a reward so far."""
+
+    arm: str
+    time: float
+    live: bool = True  # False once the arm is removed
+
+
+class Settled(NamedTuple):
+    """A decision with its reward, kept to recognise a second report."""
+
+    value: float
+    time: float
+
+
+class Ledger:
+    """The open decisions and the lately settled ones: at most ``limit`` of each, none older than ``age`` seconds.
+
+    Ids are never given out twice. Whatever makes or restores a ledger writes ids under a random tag of its own, so
+    a decision made between a save and a crash is unknown to the restored agent, not mistaken for a newer one.
+    """
+
+    def __init__(self, limit: int, age: float, clock: Callable[[], float] = time.time) -> None:
+        self.limit, self.age, self.clock = limit, age, clock
+        self.open: OrderedDict[str, Pending] = OrderedDict()
+        self.settled: OrderedDict[str, Settled] = OrderedDict()
+        self.issued = 0
+        self._tag = secrets.token_hex(6)
+
+    def issue(self, arm: str) -> str:
+        """Open a decision; return its id."""
+        self.issued += 1
+        decision_id = f"{self._tag}-{self.issued}"
+        self.open[decision_id] = Pending(arm, self.clock())
+        return decision_id
+
+    def settle(self, decision_id: str, value: float) -> None:
+        """Close an open decision."""
+        del self.open[decision_id]
+        self.settled[decision_id] = Settled(value, self.clock())
+
+    def expire(self) -> Iterator[str]:
+        """Forget what is too old or too much; the arms whose decisions are given up."""
+        horizon = self.clock() - self.age
+        while self.settled and (len(self.settled) > self.limit or next(iter(self.settled.values())).time < horizon):
+            self.settled.popitem(last=False)
+        while self.open and (len(self.open) > self.limit or next(iter(self.open.values())).time < horizon):
+            _, pending = self.open.popitem(last=False)
+            if pending.live:
+                yield pending.arm
+
+    def orphan(self, arm: str) -> None:
+        """The arm of these decisions is gone; their rewards will teach nothing."""
+        for decision_id, pending in self.open.items():
+            if pending.arm == arm:
+                self.open[decision_id] = pending._replace(live=False)
+
+    def why_unknown(self, decision_id: str) -> str:
+        """What to say of an id that is neither open nor settled."""
+        tag, _, number = decision_id.rpartition("-")
+        if tag == self._tag and number.isdigit() and 0 < int(number) <= self.issued:
+            return (
+                f"decision {decision_id!r} is forgotten: of open decisions, and of rewarded ones, the last "
+                f"{self.limit} are kept, for {self.age:g} seconds"
+            )
+        return f"decision {decision_id!r} is unknown: report an id that decide() of this agent returned"
