@@ -122,11 +122,12 @@ def _dask(address: str | None) -> Iterator[Any]:
         yield None
         return
     try:
-        from distributed import Client
+        from distributed import Client as AnyClient
     except ImportError:
         raise ValueError("--dask needs the package distributed: pip install 'bootleader[dask]'") from None
+    connect: Any = AnyClient
     try:
-        client = Client(address, timeout=10)
+        client = connect(address, timeout=10)
     except (OSError, ValueError) as error:
         raise ValueError(f"no Dask scheduler answers at {address!r}: {error}") from None
     with client:

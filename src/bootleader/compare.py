@@ -1,4 +1,4 @@
-"""``bootleader compare``: which policy would do best on rewards like these?"""
+"""The practitioner's question, put to the simulator: how would each policy do on rewards like these."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from bootleader.simulation.engine import simulate
 from bootleader.simulation.result import Simulation
 
 COLUMNS = ("arm", "reward")
+ARMS_SHOWN = 20
 INFLATION = 1.5  # the paper's advice for sigma_a, in standard deviations
 
 
@@ -128,7 +129,8 @@ def verdict(simulation: Simulation) -> str:
     paired = simulation.compare(first, second)
     if not paired.high < 0.0:
         return f"Best: {first}, but {len(simulation.final_regret[0]):,} runs cannot tell it from {second}."
-    return f"Best: {first}. {second} is next, with {-paired.difference:,.4g} more regret (95 % interval {-paired.high:,.4g} to {-paired.low:,.4g})."
+    more = f"{-paired.difference:,.4g} more regret (95 % interval {-paired.high:,.4g} to {-paired.low:,.4g})"
+    return f"Best: {first}. {second} is next, with {more}."
 
 
 def describe(rewards: Rewards, simulation: Simulation) -> str:
@@ -141,9 +143,7 @@ def describe(rewards: Rewards, simulation: Simulation) -> str:
     table = simulation.summary().sort_values("mean regret", kind="stable").drop(columns="seconds")
     return (
         f"{arms.to_string(index=False, float_format=lambda value: f'{value:.6g}')}{cut}\n\n"
-        f"{int(simulation.rounds[-1]):,} rounds, {simulation.runs:,} runs, seed {simulation.seed}; regret in the rewards' own unit\n\n"
-        f"{table.to_string(index=False, float_format=lambda value: f'{value:,.4g}')}\n\n{verdict(simulation)}"
+        f"{int(simulation.rounds[-1]):,} rounds, {simulation.runs:,} runs, seed {simulation.seed}; regret in the "
+        "rewards' own "
+        f"unit\n\n{table.to_string(index=False, float_format=lambda value: f'{value:,.4g}')}\n\n{verdict(simulation)}"
     )
-
-
-ARMS_SHOWN = 20

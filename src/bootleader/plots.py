@@ -12,7 +12,7 @@ import numpy.typing as npt
 from matplotlib import rc_context
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MultipleLocator, NullFormatter
 
 Floats = npt.NDArray[np.float64]
 Style = Mapping[str, Any]
@@ -38,6 +38,11 @@ class Curve:
 def style_of(place: int) -> dict[str, Any]:
     """Colour and line style of the place-th curve."""
     return {"color": COLOURS[place % len(COLOURS)], "linestyle": STYLES[place % len(STYLES)], "linewidth": 1.8}
+
+
+def line_of(style: Style) -> dict[str, Any]:
+    """A style for a line of many points: without the marker."""
+    return {name: value for name, value in style.items() if name != "marker"}
 
 
 def new_figure(
@@ -69,7 +74,7 @@ def draw_curves(
 ) -> None:
     """Mean curves with a band and sparse bars of one standard error each."""
     for place, (name, (mean, sem)) in enumerate(curves.items()):
-        style = dict((styles or {}).get(name) or style_of(place))
+        style = line_of((styles or {}).get(name) or style_of(place))
         panel.plot(rounds, mean, label=name, **style)
         panel.fill_between(rounds, mean - sem, mean + sem, color=style["color"], alpha=BAND, linewidth=0)
         step = max(1, len(rounds) // ERROR_BARS)
@@ -141,7 +146,7 @@ def spread(wanted: Mapping[str, float], gap: float) -> dict[str, float]:
 def remark(figure: Figure, text: str) -> None:
     """Say on the figure itself what a reader must not miss."""
     if text:
-        figure.text(0.5, 1.0, text, ha="center", va="bottom", color=WARNING, fontsize=9, weight="bold")
+        figure.text(0.5, 1.015, text, ha="center", va="bottom", color=WARNING, fontsize=9, weight="bold")
 
 
 def regret_curves(
@@ -211,10 +216,18 @@ def sweep(
         panel.set_xlabel(xlabel)
         panel.set_title(title, fontsize=11, loc="left", color=INK)
         log_axis(panel)
+        panel.xaxis.set_major_locator(MultipleLocator(5))
         panel.margins(x=0.02)
     axes[0].set_ylabel("mean final regret, ± 1 standard error\n(log scale)")
     for panel, curves in zip(axes, panels.values(), strict=True):
-        label_ends(panel, {name: float(c.mean[-1]) for name, c in curves.items()}, styles)
+        end = max(c.x[-1] for c in curves.values())
+        label_ends(panel, {name: float(c.mean[-1]) for name, c in curves.items() if c.x[-1] == end}, styles)
+        for name, curve in curves.items():
+            if curve.x[-1] < end:
+                panel.annotate(
+                    name, (curve.x[-1], curve.mean[-1]), xytext=(8, 0), textcoords="offset points", va="center",
+                    color=styles[name]["color"], fontsize=9,
+                )  # fmt: skip
     remark(figure, note)
     return figure
 
@@ -224,7 +237,7 @@ def log_log(panels: Mapping[str, Mapping[str, Curve]], styles: Mapping[str, Styl
     figure, axes = new_figure(1.6 + 4.4 * len(panels), 4.0, len(panels), sharey=True)
     for panel, (title, curves) in zip(axes, panels.items(), strict=True):
         for name, curve in curves.items():
-            style = styles[name]
+            style = line_of(styles[name])
             panel.plot(curve.x, curve.mean, **style)
             panel.fill_between(
                 curve.x, curve.mean - curve.sem, curve.mean + curve.sem, color=style["color"], alpha=BAND, linewidth=0
@@ -308,9 +321,9 @@ def heat_map(
         figsize=(3.0 + 0.62 * len(columns), (1.2 + 0.36 * len(rows)) * len(panels) + 0.8), layout="constrained"
     )
     axes = list(np.ravel(figure.subplots(len(panels), 1, sharex=True)))
-    image = None
+    image: Any = None
     for panel, (title, table) in zip(axes, panels.items(), strict=True):
-        values = np.array([[table[row][column] for column in columns] for row in rows])
+        values: Any = np.array([[table[row][column] for column in columns] for row in rows])
         norm = LogNorm(1.0, brightest)
         image = panel.imshow(np.clip(values, 1.0, brightest), cmap="cividis_r", norm=norm, aspect="auto")
         for y, x in np.ndindex(values.shape):

@@ -27,8 +27,8 @@ def analyse(size: Size, results: Results) -> Outcome:
     }
     figure = regret_panels(panels, STYLES, note=size.remark())
     caption = (
-        f"Mean regret over {how_many(size)}; bars and bands are one standard error of the mean. The paper states neither "
-        "σ_a nor the horizon of this figure: 1.5 and 10,000 here."
+        f"Mean regret over {how_many(size)}; bars and bands are one standard error of the mean. The paper states "
+        "neither σ_a nor the horizon of this figure: 1.5 and 10,000 here."
     )
     return Outcome(
         drawings=[Drawing("fig1", figure, caption)],

@@ -28,8 +28,8 @@ def analyse(size: Size, results: Results) -> Outcome:
     }
     panels = {"2 Gaussian arms, means (c + 1, c), sd 1": curves}
     caption = (
-        f"Mean final regret over {how_many(size)} against the shift c; bars are one standard error. ReBoot’s choices do not "
-        "depend on c at all: with keyed random streams its points are equal."
+        f"Mean final regret over {how_many(size)} against the shift c; bars are one standard error. ReBoot’s choices "
+        "do not depend on c at all: with keyed random streams its points are equal."
     )
     return Outcome(
         drawings=[Drawing("fig2-left", sweep(panels, STYLES, ["shift c of both means"], size.remark()), caption)],
@@ -62,7 +62,8 @@ def judge(size: Size, results: Results) -> list[claims.Judged]:
             claims.all_of([change(GIRO), change(PHE_2_1)]),
         ),
         claims.judged(
-            "abstract; §4.1", "ReBoot is the more robust, and it performs better than Giro and PHE on unbounded rewards.",
+            "abstract; §4.1",
+            "ReBoot is the more robust, and it performs better than Giro and PHE on unbounded rewards.",
             "Mean regret of ReBoot 1.5 over that of Giro and of PHE, below 1, at c = 0, 10 and 20.",
             claims.all_of(_better(size, results, c) for c in (0, 10, 20)),
         ),

@@ -56,10 +56,10 @@ def analyse(size: Size, results: Results) -> Outcome:
         name: results[_cell(size, name, math.sqrt(SDS[-1]))].mean_regret[0, -1] for name in NAMES if name != label(GIRO)
     }
     caption = (
-        f"Mean final regret over {how_many(size)}, ReBoot with σ_a = 1.5 sd; bars are one standard error. The paper writes "
-        "N(μ, σ) with σ = 1…20 and calls it variance: left, σ read as the standard deviation; right, the other reading, "
-        f"variance = 1…20 (Giro where the sd is whole), where at variance 20 ReBoot has {last['ReBoot']:,.0f} and PHE "
-        f"{last[label(PHE_2_1)]:,.0f}."
+        f"Mean final regret over {how_many(size)}, ReBoot with σ_a = 1.5 sd; bars are one standard error. The paper "
+        "writes N(μ, σ) with σ = 1…20 and calls it variance: left, σ read as the standard deviation; right, the "
+        "other reading, variance = 1…20 (Giro where the sd is whole), where at variance 20 ReBoot has "
+        f"{last['ReBoot']:,.0f} and PHE {last[label(PHE_2_1)]:,.0f}."
     )
     return Outcome(
         drawings=[Drawing("fig2-right", figure, caption)],

@@ -85,8 +85,10 @@ def judge_variance(history: Any, rng: np.random.Generator) -> claims.Judged:
     s = len(history)
     formula = (_rss(history) + 2.0 * (s + 2.0) * RATIO**2) / (s + 2.0) ** 2
     return claims.judged(
-        "§2.3, conditional variance", "Given the history the index has variance (RSS + PRSS)/(s+2)², PRSS = 2(s+2)σ_a².",
-        f"Variance of {DRAWS:,} indices drawn as algorithm 1 says (s = {s}) over the formula, 1 within {SPLIT:g} standard errors.",
+        "§2.3, conditional variance",
+        "Given the history the index has variance (RSS + PRSS)/(s+2)², PRSS = 2(s+2)σ_a².",
+        f"Variance of {DRAWS:,} indices drawn as algorithm 1 says (s = {s}) over the formula, 1 within {SPLIT:g} "
+        "standard errors.",
         claims.all_of(
             contains_one(family, variance_ratio(index_draws(family, history, RATIO, rng), formula))
             for family in ("gaussian", "rademacher", "mammen")
@@ -99,8 +101,8 @@ def judge_efficient_variance(history: Any, rng: np.random.Generator) -> claims.J
     found = variance_ratio(index_draws("gaussian", history, RATIO, rng), _rss(history) / len(history) ** 2)
     return claims.judged(
         "§2.5", "With Gaussian weights ReBoot’s index is N(Ȳ, RSS/s²).",
-        f"Variance of {DRAWS:,} indices drawn as algorithm 1 says (s = {len(history)}) over RSS/s², 1 within {SPLIT:g} standard "
-        "errors. (RSS/s² is the vanilla bootstrap’s.)",
+        f"Variance of {DRAWS:,} indices drawn as algorithm 1 says (s = {len(history)}) over RSS/s², 1 within "
+        f"{SPLIT:g} standard errors. (RSS/s² is the vanilla bootstrap’s.)",
         contains_one("drawn / stated", found),
     )  # fmt: skip
 
@@ -127,7 +129,8 @@ def judge_update(rng: np.random.Generator) -> claims.Judged:
     worst = max(abs(ours - 1.0) for _, ours in found.values())
     return claims.judged(
         "§2.5", "The update RSS = S − sȲ² is a safe way to keep the residual sum of squares.",
-        "Its RSS over the exact one (rational arithmetic) for 1,000 rewards N(offset, 1), within 1 % of 1 at every offset.",
+        "Its RSS over the exact one (rational arithmetic) for 1,000 rewards N(offset, 1), within 1 % of 1 at every "
+        "offset.",
         claims.yes_or_no(safe, f"stated / exact at {listing}; Welford’s update is off by {worst:.1g} at most"),
     )  # fmt: skip
 
@@ -159,7 +162,7 @@ def judge_good_event() -> claims.Judged:
     from scipy.stats import chi2
 
     pulls = np.arange(2, 10_001)
-    chance = chi2.cdf(2.0 * (pulls + 2.0) * RATIO**2, pulls - 1)
+    chance: Any = chi2.cdf(2.0 * (pulls + 2.0) * RATIO**2, pulls - 1)
     least = int(np.argmin(chance))
     return claims.judged(
         "§2.4, good event", "RSS ≤ PRSS with high probability, for any number of pulls.",
@@ -173,9 +176,9 @@ def judge_constants() -> list[claims.Judged]:
     from scipy.optimize import minimize_scalar
 
     best = minimize_scalar(theory.c2, bounds=(1.501, 5.0), method="bounded", options={"xatol": 1e-9})
-    beyond = np.linspace(1.7, 5.0, 331)
+    beyond: Any = np.linspace(1.7, 5.0, 331)
     # Never at 1/sqrt 2 itself, where C1 is infinite.
-    wide = np.linspace(0.5, 5.0, 452)
+    wide: Any = np.linspace(0.5, 5.0, 452)
     right = wide[wide > math.sqrt(0.5)]
     c1_right = claims.is_decreasing("C1", right, theory.c1(right))
     c1_wide = claims.is_decreasing("C1", wide, theory.c1(wide))
@@ -205,7 +208,8 @@ def judge_recommended() -> claims.Judged:
     at = float(theory.c2(RATIO))
     return claims.judged(
         "§2.4, practical choice", "The recommended ratio r = 1.5 is supported by the regret theorem.",
-        "C2 at σ_a = 1.5 (sd 1), finite.", claims.yes_or_no(math.isfinite(at), f"C2(1.5) = {at}; C2(1.51) = {theory.c2(1.51):,.0f}"),
+        "C2 at σ_a = 1.5 (sd 1), finite.",
+        claims.yes_or_no(math.isfinite(at), f"C2(1.5) = {at}; C2(1.51) = {theory.c2(1.51):,.0f}"),
     )  # fmt: skip
 
 
@@ -235,11 +239,13 @@ def judge_proof() -> claims.Judged:
     stated = 1.0 / math.sqrt(1.0 - u)
     constant = 1.0 / norm.sf(math.sqrt(2.0 * math.pi))
     return claims.judged(
-        "Appendix B, proof of lemma 1", "E exp(u χ²₁) = (1 − u)^(−1/2) with u = (3/2r)², and 1/(1 − Φ(√2π)) is at most 1.1.",
+        "Appendix B, proof of lemma 1",
+        "E exp(u χ²₁) = (1 − u)^(−1/2) with u = (3/2r)², and 1/(1 − Φ(√2π)) is at most 1.1.",
         "Both by numerical integration (r = 2.5), equal to 1 %.",
         claims.all_of([
             claims.yes_or_no(math.isclose(drawn, stated, rel_tol=0.01),
-                             f"E exp(u χ²₁) is {drawn:.4f}, stated {stated:.4f}; it is (1 − 2u)^(−1/2), finite only for r > {3 / math.sqrt(2):.3f}"),
+                             f"E exp(u χ²₁) is {drawn:.4f}, stated {stated:.4f}; it is (1 − 2u)^(−1/2), finite only "
+                             f"for r > {3 / math.sqrt(2):.3f}"),
             claims.yes_or_no(constant <= 1.1 * 1.01, f"1/(1 − Φ(√2π)) is {constant:.1f}"),
         ]),
     )  # fmt: skip
@@ -266,7 +272,8 @@ def judge_lemma() -> claims.Judged:
     worst = max(found, key=lambda s: found[s])
     return claims.judged(
         "Appendix B, lemma 1", "a_{k,s} ≤ M(r) = 1.1 + (1 − (3/2r)²)^(−1/2) for every s.",
-        "E[1/Q] − 1 by numerical integration with RSS counted as zero (which can only raise it), r = 1.7, s = 1 to 10,000, at most M.",
+        "E[1/Q] − 1 by numerical integration with RSS counted as zero (which can only raise it), r = 1.7, s = 1 to "
+        "10,000, at most M.",
         claims.yes_or_no(found[worst] <= stated, f"at most {found[worst]:.3f}, at s = {worst}; M(1.7) = {stated:.3f}"),
     )  # fmt: skip
 

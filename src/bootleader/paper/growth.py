@@ -19,10 +19,11 @@ LEVEL = 0.95
 SEED = 20_020_843  # of the bootstrap; any number, but one and the same, so that reports repeat
 
 HOW = (
-    "Growth exponent: g = log2[(R(T) − R(T/2)) / (R(T/2) − R(T/4))], with R the mean regret over the same runs stopped at "
-    "T, T/2 and T/4. If R(T) = a + b·T^β it is β whatever a and b; a straight line gives 1, a logarithm 0. Its 95 % interval "
-    f"is the percentile bootstrap over runs ({RESAMPLES:,} resamples). Regret is called linear if the whole interval lies above "
-    "0.85, sublinear if the whole interval lies below, and undecided (“in part”) otherwise."
+    "Growth exponent: g = log2[(R(T) − R(T/2)) / (R(T/2) − R(T/4))], with R the mean regret over the same runs "
+    "stopped at T, T/2 and T/4. If R(T) = a + b·T^β it is β whatever a and b; a straight line gives 1, a logarithm "
+    f"0. Its 95 % interval is the percentile bootstrap over runs ({RESAMPLES:,} resamples). Regret is called linear "
+    "if the whole interval lies above 0.85, sublinear if the whole interval lies below, and undecided (“in part”) "
+    "otherwise."
 )
 
 

@@ -23,15 +23,15 @@ class Workshop(Executor):
 
     def __init__(self, workers: int | None, outside: Executor | None, told: Callable[[int], None]) -> None:
         self._own = None if outside is not None else ThreadPoolExecutor(workers)
-        self._inner = outside or self._own
+        self._inner: Any = outside or self._own
         self._told = told
         self._stop = threading.Event()
 
-    def submit(self, fn: Callable[..., Any], /, blocks: Any, *args: Any, **kwargs: Any) -> Future[Any]:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Submit some blocks of runs."""
-        assert self._inner is not None
+        (blocks,) = args
         extra = (self._stop,) if self._own is not None else ()
-        future: Future[Any] = self._inner.submit(fn, blocks, *args, *extra, **kwargs)
+        future: Future[Any] = self._inner.submit(fn, blocks, *extra, **kwargs)
         runs = sum(block.runs for block in blocks)
         future.add_done_callback(lambda done: None if done.cancelled() or done.exception() else self._told(runs))
         return future
@@ -71,8 +71,8 @@ def warm_up() -> None:
 
 
 def unique(cells: Iterable[Cell]) -> list[Cell]:
-    """Each cell once, the timed ones first, while the machine is at its calmest."""
-    return sorted(dict.fromkeys(cells), key=lambda cell: not cell.timed)
+    """Each cell once: the timed ones first, while the machine is at its calmest, those that take longest last."""
+    return sorted(dict.fromkeys(cells), key=lambda cell: (not cell.timed, cell.cost))
 
 
 def run(

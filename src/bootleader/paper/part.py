@@ -54,7 +54,8 @@ class Size:
         runs, rounds = self.runs_of(full_runs), self.rounds_of(full_rounds)
         if (runs, rounds) == (full_runs, full_rounds):
             return ""
-        return f"Not full size: {runs:,} runs of {rounds:,} rounds (full size: {full_runs:,} runs of {full_rounds:,} rounds)"
+        full = f"{full_runs:,} runs of {full_rounds:,} rounds"
+        return f"Not full size: {runs:,} runs of {rounds:,} rounds (full size: {full})"
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def render(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
         loader=jinja2.FunctionLoader(lambda name: files("bootleader.paper").joinpath(name).read_text(encoding="utf-8")),
     )  # fmt: skip
-    sections = [
+    sections: list[dict[str, Any]] = [
         {
             "part": part,
             "drawings": [(drawing, inline(drawing)) for drawing in outcomes[part.name].drawings],

@@ -1,4 +1,4 @@
-"""``bootleader reproduce``: play the cells of some parts, analyse them, write figures, tables, claims and the report."""
+"""Play the cells of some parts, analyse them, and write figures, tables, claims and the report."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ SUITE: dict[str, Case] = {
         RevenueBandit(Uniform(0.8, 1.2, arms=5), conversion=0.05, sigma=1.0), 50_000,
         "5 arms, 5 % pay a lognormal amount, means U(.8, 1.2)",
     ),
-    "student-t3": Case(StudentTBandit(Uniform(5, 7, arms=10), df=3), 10_000, "10 arms, Student with 3 df, means U(5, 7)"),
+    "student-t3": Case(StudentTBandit(Uniform(5, 7, arms=10), df=3), 10_000, "10 arms, Student (3 df), means U(5, 7)"),
     "sd 10/.1": Case(GaussianBandit((1.0, 0.0), sd=(10.0, 0.1)), 10_000, "means (1, 0), sd (10, .1)"),
     "sd .1/10": Case(GaussianBandit((1.0, 0.0), sd=(0.1, 10.0)), 10_000, "means (1, 0), sd (.1, 10)"),
     "sd 3/.3": Case(GaussianBandit((1.0, 0.0), sd=(3.0, 0.3)), 10_000, "means (1, 0), sd (3, .3)"),
@@ -67,7 +67,7 @@ SUITE: dict[str, Case] = {
         "means (1, .8, .6, .4, .2), sd (5, .2, 1, .2, 5)",
     ),
     "sd drawn10": Case(
-        GaussianBandit(Uniform(0, 1, arms=10), sd=LogUniform(0.1, 5)), 10_000, "10 arms, means U(0, 1), sd log-uniform [.1, 5]"
+        GaussianBandit(Uniform(0, 1, arms=10), sd=LogUniform(0.1, 5)), 10_000, "10 arms, means U(0, 1), sd in [.1, 5]"
     ),
 }  # fmt: skip
 
@@ -171,15 +171,17 @@ def analyse(size: Size, results: Results) -> Outcome:
         drawings=[
             Drawing(
                 "robustness", dot_rows(means, COLOURS, "mean regret ÷ the oracle’s (log scale)", note),
-                f"One dot a case: mean regret over that of {oracle}, {size.runs_of(RUNS):,} runs; the bar is the geometric mean, "
-                "the worst case is named. Left: rewards as they come. Right: the same rewards times 1,000, less a million.",
+                f"One dot a case: mean regret over that of {oracle}, {size.runs_of(RUNS):,} runs; the bar is the "
+                "geometric mean, the worst case is named. Left: rewards as they come. Right: the same rewards times "
+                "1,000, less a million.",
             ),
             Drawing(
                 "robustness-map",
-                heat_map({"Mean regret ÷ the oracle’s": means["as they come"], "99 % quantile ÷ the oracle’s": tails["as they come"]},
+                heat_map({"Mean regret ÷ the oracle’s": means["as they come"],
+                          "99 % quantile ÷ the oracle’s": tails["as they come"]},
                          "times the oracle’s regret", note),
-                f"The same numbers, case by case, with the bad runs below: the 99 % quantile of regret over that of {oracle}. "
-                "Policies are ordered by their worst 99 % ratio.",
+                "The same numbers, case by case, with the bad runs below: the 99 % quantile of regret over that of "
+                f"{oracle}. Policies are ordered by their worst 99 % ratio.",
             ),
         ],
         tables=[_summary(ranked, found), _detail(ranked, found), _cases(size)],
@@ -200,11 +202,11 @@ def _summary(ranked: list[str], found: dict[str, dict[str, dict[str, Ratios]]]) 
         row: dict[str, Any] = {"policy": name, "is told": TOLD[name]}
         for unit, table in found.items():
             cells = table[name]
-            worst = max(cells, key=lambda case, cells=cells: cells[case].mean.value)
-            tail = max(cells, key=lambda case, cells=cells: cells[case].quantile)
+            mean, worst = max((ratios.mean.value, case) for case, ratios in cells.items())
+            quantile, tail = max((ratios.quantile, case) for case, ratios in cells.items())
             row[f"{unit}: mean, typical"] = f"{geometric(c.mean.value for c in cells.values()):.3g}"
-            row[f"{unit}: mean, worst"] = f"{cells[worst].mean.value:,.3g} ({worst})"
-            row[f"{unit}: 99 %, worst"] = f"{cells[tail].quantile:,.3g} ({tail})"
+            row[f"{unit}: mean, worst"] = f"{mean:,.3g} ({worst})"
+            row[f"{unit}: 99 %, worst"] = f"{quantile:,.3g} ({tail})"
         rows.append(row)
     note = "Ratios to the oracle; typical: geometric mean over the cases; worst: over the cases, which is named."
     return Table("robustness", "The suite in short", pd.DataFrame(rows), note)

@@ -124,9 +124,10 @@ def _table(found: dict[str, dict[str, Any]]) -> Table:
         ]
     )
     note = (
-        f"Exponents are slopes on log-log scales with 95 % intervals of the fit: time on one core at T = {HORIZONS[0]:,} to "
-        f"{HORIZONS[-1]:,} (K = 10) and K = {ARMS[0]} to {ARMS[-1]}; memory is the most that one run holds at once (traced "
-        "allocations), from the shortest to the longest T, its exponent over the three longest."
+        "Exponents are slopes on log-log scales with 95 % intervals of the fit: time on one core at T = "
+        f"{HORIZONS[0]:,} to {HORIZONS[-1]:,} (K = 10) and K = {ARMS[0]} to {ARMS[-1]}; memory is the most that one "
+        "run holds at once (traced allocations), from the shortest to the longest T, its exponent over the three "
+        "longest."
     )
     return Table("table1", "Growth of time and storage", shown, note, _numbers(found))
 

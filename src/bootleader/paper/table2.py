@@ -66,9 +66,9 @@ def _table(ours: Seconds) -> Table:
         )
         numbers += [{"K": K, "T": T, "policy": n, "seconds": seconds[n], "paper_seconds": paper[n]} for n in names]
     note = (
-        "Each entry: ours | the paper’s. Ours is processor time a run on one core, Gaussian arms, fastest of three, runs "
-        "simulated together in lock step (64; Giro 8 one after the other); compilation is not counted. The paper does not say what its runs were "
-        "timed on, so compare columns rather than entries."
+        "Each entry: ours | the paper’s. Ours is processor time a run on one core, Gaussian arms, fastest of three, "
+        "runs simulated together in lock step (64; Giro 8 one after the other); compilation is not counted. The "
+        "paper does not say what its runs were timed on, so compare columns rather than entries."
     )
     return Table("table2", "Run time, milliseconds a run", pd.DataFrame(rows), note, pd.DataFrame(numbers))
 

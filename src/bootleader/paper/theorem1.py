@@ -65,8 +65,8 @@ def analyse(size: Size, results: Results) -> Outcome:
             LOWER: Curve(measured.x, lower, nothing),
         }
     caption = (
-        f"Measured regret of ReBoot with σ_a = 1.7 ({how_many(size)}) between the theorem’s bound and the asymptotic lower "
-        "bound Σ 2 log T / Δ, which holds as T grows and may be crossed early on."
+        f"Measured regret of ReBoot with σ_a = 1.7 ({how_many(size)}) between the theorem’s bound and the asymptotic "
+        "lower bound Σ 2 log T / Δ, which holds as T grows and may be crossed early on."
     )
     return Outcome(
         drawings=[Drawing("theorem1", log_log(panels, STYLES, size.remark()), caption)],
@@ -99,11 +99,12 @@ def _table(size: Size, results: Results) -> Table:
         )
         numbers.append(
             {"instance": title, "c1": answer.c1, "c2": answer.c2, "lower": answer.lower, "regret": regret.value,
-             "low": regret.low, "high": regret.high, "upper": answer.upper, "worst": answer.worst, "useful_from": useful}
+             "low": regret.low, "high": regret.high, "upper": answer.upper, "worst": answer.worst,
+             "useful_from": useful}
         )  # fmt: skip
     note = (
-        f"T = {size.rounds_of():,}, σ_a = 1.7, sd 1. Below the T of the last column the bound exceeds the regret of playing the "
-        "worst arm in every round: it is true there, and says nothing."
+        f"T = {size.rounds_of():,}, σ_a = 1.7, sd 1. Below the T of the last column the bound exceeds the regret of "
+        "playing the worst arm in every round: it is true there, and says nothing."
     )
     return Table("theorem1", "The bound beside measured regret", pd.DataFrame(rows), note, pd.DataFrame(numbers))
 
@@ -138,8 +139,8 @@ def judge_logarithm(size: Size, results: Results) -> claims.Judged:
 
     return claims.judged(
         "§3.1, corollary 1", "With σ_a = 1.7 ReBoot has instance-dependent logarithmic regret.",
-        f"Growth exponent (0 for a logarithm) below {LOGARITHMIC_BELOW:g} on each instance; beside it the slope over the last "
-        "doubling of T in units of the least possible.",
+        f"Growth exponent (0 for a logarithm) below {LOGARITHMIC_BELOW:g} on each instance; beside it the slope over "
+        "the last doubling of T in units of the least possible.",
         claims.all_of(slow(title, means) for title, means in INSTANCES.items()),
     )  # fmt: skip
 

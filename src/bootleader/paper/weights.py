@@ -9,7 +9,7 @@ from bootleader.paper.cells import Cell, Results
 from bootleader.paper.common import FIG1_BANDIT, curve, curves_frame, shifted, with_stretches
 from bootleader.paper.growth import growth_of, stretches
 from bootleader.paper.looks import REBOOT, STYLES, label
-from bootleader.paper.part import PAPER_ROUNDS, Drawing, Outcome, Part, Size
+from bootleader.paper.part import Drawing, Outcome, Part, Size
 from bootleader.policies import Policy, ReBoot
 
 POLICIES: tuple[Policy, ...] = (
@@ -39,11 +39,8 @@ def analyse(size: Size, results: Results) -> Outcome:
         f"ReBoot 1.5 with Gaussian, Rademacher and skew-correcting (Mammen) weights, {size.runs_of():,} runs of "
         f"{size.rounds_of() // SHORTER:,} rounds; not a figure of the paper, which only names the families."
     )
-    note = size.remark() and size.remark(full_rounds=PAPER_ROUNDS).replace(
-        "Not full size", "Not full size (weights: a quarter of the rounds)"
-    )
     return Outcome(
-        drawings=[Drawing("weights", regret_panels(panels, STYLES, note=note, height=3.8), caption)],
+        drawings=[Drawing("weights", regret_panels(panels, STYLES, note=size.remark(), height=3.8), caption)],
         numbers={"weights": curves_frame(panels, "round")},
         claims=[judge(size, results), judge_lock_out(size, results)],
     )
