@@ -13,9 +13,9 @@ from types import ModuleType
 from typing import Any
 
 import numba
-from numba.extending import register_jitable
+from numba.extending import overload, register_jitable
 
-from bootleader import many_arms, moments, sampling, streams
+from bootleader import many_arms, moments, sampling, streams, tails
 from bootleader.policies import POLICIES, IndexRule, giro, weights
 
 LAWS = tuple(dict.fromkeys(policy.rule.law for policy in POLICIES if isinstance(policy.rule, IndexRule)))
@@ -28,6 +28,9 @@ INNER: Any = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrap
 inner: Any = numba.njit(**INNER)  # type: ignore[call-overload]
 
 
+OVERLOADED = {giro.value_at}  # functions whose compiled form is another than their Python form
+
+
 def _register(module: ModuleType) -> None:
     """Let compiled code call every public and private function that a module defines."""
     for function in vars(module).values():
@@ -35,11 +38,18 @@ def _register(module: ModuleType) -> None:
             callable(function)
             and getattr(function, "__module__", "") == module.__name__
             and not isinstance(function, type)
+            and function not in OVERLOADED
         ):
             register_jitable(**INNER)(function)
 
 
-for _module in (streams, sampling, moments, many_arms, weights, giro):
+@overload(giro.value_at, jit_options=INNER)
+def _value_at(history, place, count):  # type: ignore[no-untyped-def]
+    """Kernels keep zeros behind a history, up to the next power of two, so they need not compare."""
+    return lambda history, place, count: history[place]
+
+
+for _module in (streams, sampling, moments, tails, many_arms, weights, giro):
     _register(_module)
 
 

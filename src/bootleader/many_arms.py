@@ -9,15 +9,7 @@ O(log K). If no arm is marked, which tau is placed to make rare, all indices are
 
 Any tau gives the same choices in distribution; it moves only when the marked arms are too many or none.
 
-**Student laws.** A Student variable T with :math:`\nu` degrees of freedom is close to a normal in disguise: for
-:math:`u = \tfrac12 \log(1 + T^2/\nu)` and :math:`R = \pm\sqrt{(2\nu - 1) u}` the density of R is [1]_
-
-.. math:: C_\nu\,\varphi(r)\,\sqrt{u / \sinh u}, \qquad
-          C_\nu = \frac{\Gamma(\frac{\nu+1}2)}{\Gamma(\frac\nu2) \sqrt{\nu/2 - 1/4}}.
-
-The root is at most 1, so arms are marked with the normal's :math:`C_\nu P(R > r_\tau)`, which is a little too often,
-and a marked arm's normal is kept with the root's probability: what is kept exceeds tau with exactly the Student
-probability and law, for any number of degrees, in O(1). With one degree (Cauchy) the arctangent does it directly.
+**Student laws** are marked a little too often and thinned afterwards, which is exact too (:mod:`bootleader.tails`).
 
 **Point masses** (scale 0, or an infinite location) live in a second tree, of maxima and how many arms share them.
 
@@ -36,14 +28,8 @@ to numba, so a program compiles what it needs in its own wrapper::
         return many_arms.leader(forest, state, i, gamma)
 
 with ``state = np.array([stream_state(seed, run, int(Purpose.SPARE), 0)], np.uint64)`` and
-``gamma = np.uint64(run_gamma(seed, run))``. After a pull call :func:`set_law` for the pulled arm. When many laws change at
-once, :func:`write_law` each and :func:`settle` once: O(K) in all.
-
-References
-----------
-.. [1] D. L. Wallace (1959). Bounds on normal approximations to Student's and the chi-square distributions. Ann. Math.
-       Stat. 30(4), for the variable R.
-.. [2] G. Marsaglia (1964). Generating a variable from the tail of the normal distribution. Technometrics 6(1).
+``gamma = np.uint64(run_gamma(seed, run))``. After a pull call :func:`set_law` for the pulled arm. When many laws
+change at once, :func:`write_law` each and :func:`settle` once: O(K) in all.
 """
 
 from __future__ import annotations
@@ -53,15 +39,19 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bootleader.sampling import standard_exponential, standard_normal
-from bootleader.streams import below, uniform
+from bootleader.sampling import standard_exponential
+from bootleader.streams import below
+from bootleader.tails import SURE, assurance, attempt_above, crest_of, marking_rate, noise_above
 
+# Number of arms from which drawing every index is the slower way, compiled and on one core, whatever the policy;
+# `python -m benchmarks.many_arms --crossover` measures it. It is a constant, so that no result depends on the machine,
+# and one for the simulator and the agent, so that they agree.
+CROSSOVER: Final = 512
 BRANCHES: Final = 8  # children of a node: one cache line of sums
-SURE: Final = 45.0  # the rate of an arm that is always marked: e^-45 < 2^-64
-TAIL_FROM: Final = 0.5  # standard deviations beyond which a tail is drawn by Marsaglia's method
+SPARE_VISITS: Final = 6  # marked arms beyond the assurance's goal that a round may have before tau is held too low
 
 LOCATION, SCALE, DF, CREST = 0, 1, 2, 3  # columns of a law
-TAU, STEEPNESS = 0, 1  # the level, and how fast the log of the assurance falls in it
+TAU, STEEPNESS, GOAL = 0, 1, 2  # the level, how fast the log of the assurance falls in it, and the assurance to have
 SPREAD, POINTS, EXCESS = 0, 1, 2  # arms with a spread, arms that are point masses, visits beyond the allowance
 
 
@@ -108,7 +98,7 @@ def plant(arms: int) -> Forest:
         peak=np.full(width, -math.inf),
         ties=np.zeros(width, np.int64),
         first=np.array(first, np.int64),
-        level=np.array([-math.inf, 0.0]),
+        level=np.array([-math.inf, 0.0, math.log(arms) + 1.0]),
         tally=np.zeros(3, np.int64),
     )
 
@@ -119,43 +109,52 @@ def set_law(forest: Any, k: Any, location: Any, scale: Any, df: Any) -> None:
     ``location=-inf`` switches the arm off. With scale 0 the index is the location itself, and ties are shared;
     ``location=inf`` makes an arm lead before all others (never pulled so far).
     """
-    was_point = forest.law[k, SCALE] == 0.0
+    law, rate = forest.law, forest.rate
+    was_point = law[k, SCALE] == 0.0
     write_law(forest, k, location, scale, df)
-    rate = _rate(forest.law, k, forest.level[TAU])
-    if rate != forest.rate[k]:
-        forest.rate[k] = rate
-        _resum_path(forest, k)
-    if was_point or forest.law[k, SCALE] == 0.0:
+    now = marking_rate(law[k, LOCATION], law[k, SCALE], law[k, DF], law[k, CREST], forest.level[TAU])
+    if now != rate[k]:
+        rate[k] = now
+        _resum_path(rate, forest.first, k)
+    if was_point or law[k, SCALE] == 0.0:
         _repeak_path(forest, k)
 
 
 def write_law(forest: Any, k: Any, location: Any, scale: Any, df: Any) -> None:
     """Note arm k's law without a look at the trees: call :func:`settle` after the last one."""
-    law, tally = forest.law, forest.tally
-    if law[k, SCALE] > 0.0:
-        tally[SPREAD] -= 1
-    elif law[k, LOCATION] > -math.inf:
-        tally[POINTS] -= 1
+    law = forest.law
     if not -math.inf < location < math.inf:
         scale = 0.0
-    if scale > 0.0 and df != law[k, DF]:
-        law[k, CREST] = _crest(df)
+    had_spread, has_spread = law[k, SCALE] > 0.0, scale > 0.0
+    if not (had_spread and has_spread):
+        _recount(forest, k, location, had_spread, has_spread)
+    if has_spread and df != law[k, DF]:
+        law[k, CREST] = crest_of(df)
     law[k, LOCATION], law[k, SCALE], law[k, DF] = location, scale, df
-    if scale > 0.0:
-        tally[SPREAD] += 1
-        forest.peak[k], forest.ties[k] = -math.inf, 0
-    else:
-        point = location > -math.inf
-        tally[POINTS] += 1 if point else 0
-        forest.peak[k], forest.ties[k] = location, 1 if point else 0
+
+
+def _recount(forest: Any, k: Any, location: Any, had_spread: Any, has_spread: Any) -> None:
+    """Keep count of the arms with a spread and of the point masses, and the point masses themselves."""
+    tally = forest.tally
+    is_point = location > -math.inf and not has_spread
+    tally[SPREAD] += int(has_spread) - int(had_spread)
+    tally[POINTS] += int(is_point) - forest.ties[k]
+    forest.peak[k] = location if is_point else -math.inf
+    forest.ties[k] = int(is_point)
 
 
 def settle(forest: Any) -> None:
     """Make both trees fit the laws, and place the level anew if it no longer fits. O(K)."""
     _place_level(forest)
-    for height in range(forest.first.shape[0] - 1):
-        for node in range((forest.first[height + 1] - forest.first[height]) // BRANCHES):
-            _repeak_node(forest, height, node)
+    _repeak_all(forest)
+
+
+def resume(forest: Any, level: Any, excess: Any) -> None:
+    """Make both trees fit the laws at a level kept from before, so that choices go on as they would have. O(K)."""
+    forest.level[:] = level
+    forest.tally[EXCESS] = excess
+    _survey(forest)
+    _repeak_all(forest)
 
 
 def leader(forest: Any, state: Any, i: Any, gamma: Any) -> Any:
@@ -163,36 +162,38 @@ def leader(forest: Any, state: Any, i: Any, gamma: Any) -> Any:
 
     Randomness comes from stream ``state[i]``. O(log K) a call, apart from O(K) ones that are rare.
     """
-    peak, tau = _peak(forest), forest.level[TAU]
+    level, tally = forest.level, forest.tally
+    peak = _peak(forest) if tally[POINTS] > 0 else -math.inf
     if peak == math.inf:
         return _tied_point(forest, peak, state, i, gamma)
-    arm, best, visits = _best_marked(forest, state, i, gamma)
-    none_above = arm < 0 and peak < tau
-    if none_above and forest.tally[SPREAD] > 0:
-        arm, best = _best_below(forest, state, i, gamma)
-    if peak > best:
+    arm, best, visits, none_above = -1, -math.inf, 0, False
+    if tally[SPREAD] > 0:
+        arm, best, visits = _best_marked(forest.law, forest.rate, forest.first, level[TAU], state, i, gamma)
+        none_above = arm < 0 and peak < level[TAU]
+        if none_above:
+            arm, best = _best_below(forest.law, level[TAU], state, i, gamma)
+    if peak > best or (peak == best > -math.inf and below(state, i, gamma, _peak_ties(forest, peak) + 1) > 0):
         arm = _tied_point(forest, peak, state, i, gamma)
-    elif peak == best and peak > -math.inf:
-        if below(state, i, gamma, _peak_ties(forest) + 1) > 0:
-            arm = _tied_point(forest, peak, state, i, gamma)
-    _keep_level(forest, visits, none_above)
+    tally[EXCESS] += max(0, visits - int(level[GOAL]) - SPARE_VISITS)
+    if none_above or tally[EXCESS] > forest.law.shape[0]:  # the level has cost as much as a new one does
+        _place_level(forest)
     return arm
 
 
 # ----------------------------------------------------------------------------------------------------- a round
 
 
-def _best_marked(forest: Any, state: Any, i: Any, gamma: Any) -> tuple[Any, Any, Any]:
+def _best_marked(law: Any, rate: Any, first: Any, tau: Any, state: Any, i: Any, gamma: Any) -> tuple[Any, Any, Any]:
     """The marked arm with the largest index above tau (-1 if there is none), its index, and how many were visited."""
-    law, rate, tau = forest.law, forest.rate, forest.level[TAU]
-    total = _total(forest)
+    total = _total(rate, first)
     arm, best, tied, visits = -1, -math.inf, 1, 0
     position = standard_exponential(state, i, gamma)
     while position < total:
-        k, into = _land(forest, position)
+        k, into = _land(rate, first, position)
         if into < rate[k]:  # else rounding has led past the last arm
             visits += 1
-            index = _index_above(law, k, tau, rate[k] >= SURE, state, i, gamma)
+            sure = rate[k] >= SURE
+            index = _index_above(law[k, LOCATION], law[k, SCALE], law[k, DF], tau, sure, state, i, gamma)
             if index > best:
                 arm, best, tied = k, index, 1
             elif index == best and index > -math.inf:
@@ -203,9 +204,8 @@ def _best_marked(forest: Any, state: Any, i: Any, gamma: Any) -> tuple[Any, Any,
     return arm, best, visits
 
 
-def _land(forest: Any, position: Any) -> tuple[Any, Any]:
+def _land(rate: Any, first: Any, position: Any) -> tuple[Any, Any]:
     """The arm at a position along the rates, and how far into its rate that is."""
-    rate, first = forest.rate, forest.first
     node = 0
     for height in range(first.shape[0] - 1, -1, -1):
         at = first[height] + node * BRANCHES
@@ -217,24 +217,22 @@ def _land(forest: Any, position: Any) -> tuple[Any, Any]:
     return node, position
 
 
-def _index_above(law: Any, k: Any, tau: Any, sure: Any, state: Any, i: Any, gamma: Any) -> Any:
+def _index_above(location: Any, scale: Any, df: Any, tau: Any, sure: Any, state: Any, i: Any, gamma: Any) -> Any:
     """A marked arm's index, or -inf if it does not exceed tau after all."""
-    location, scale, df = law[k, LOCATION], law[k, SCALE], law[k, DF]
     z = (tau - location) / scale
     if sure:
-        noise = _noise_above(-math.inf, df, state, i, gamma)
+        noise = noise_above(-math.inf, df, state, i, gamma)
         return location + scale * noise if noise > z else -math.inf
-    return location + scale * _attempt_above(z, df, state, i, gamma)
+    return location + scale * attempt_above(z, df, state, i, gamma)
 
 
-def _best_below(forest: Any, state: Any, i: Any, gamma: Any) -> tuple[Any, Any]:
+def _best_below(law: Any, tau: Any, state: Any, i: Any, gamma: Any) -> tuple[Any, Any]:
     """The arm with the largest index, and that index, given that no index exceeds tau. O(K)."""
-    law, tau = forest.law, forest.level[TAU]
     arm, best, tied = -1, -math.inf, 1
     for k in range(law.shape[0]):
         location, scale, df = law[k, LOCATION], law[k, SCALE], law[k, DF]
         if scale > 0.0:
-            index = location - scale * _noise_above((location - tau) / scale, df, state, i, gamma)
+            index = location - scale * noise_above((location - tau) / scale, df, state, i, gamma)
             if index > best:
                 arm, best, tied = k, index, 1
             elif index == best:
@@ -243,126 +241,13 @@ def _best_below(forest: Any, state: Any, i: Any, gamma: Any) -> tuple[Any, Any]:
     return arm, best
 
 
-# ----------------------------------------------------------------------------------------------- one arm's law
-
-
-def _rate(law: Any, k: Any, tau: Any) -> Any:
-    """-log of the probability that arm k is not marked."""
-    scale, df = law[k, SCALE], law[k, DF]
-    if scale == 0.0:
-        return 0.0
-    z = (tau - law[k, LOCATION]) / scale
-    if df == math.inf:
-        return _normal_rate(z)
-    if df == 1.0:
-        return _rate_of(math.atan2(1.0, z) / math.pi, math.atan2(1.0, -z) / math.pi)
-    marked = law[k, CREST] * _normal_survival(_in_normal_units(z, df))
-    return _rate_of(marked, 1.0 - marked)
-
-
-def _assurance(law: Any, k: Any, tau: Any, rate: Any) -> Any:
-    """-log of the probability that arm k's index is at most tau, nearly: what tau is placed by."""
-    df = law[k, DF]
-    if rate == 0.0 or df == math.inf or df == 1.0:
-        return rate
-    r = _in_normal_units((tau - law[k, LOCATION]) / law[k, SCALE], df)
-    if r < 0.0:
-        return min(rate, _rate_of(1.0, law[k, CREST] * _normal_survival(-r)))
-    u = (r * r + 2.0) / (2.0 * df - 1.0)  # r*r + 2 is about the mean square of the normal beyond r
-    return rate * math.sqrt(u / math.sinh(u))
-
-
-def _normal_rate(z: Any) -> Any:
-    return _rate_of(_normal_survival(z), _normal_survival(-z) if z < 0.0 else 1.0)
-
-
-def _normal_survival(z: Any) -> Any:
-    return 0.5 * math.erfc(z * math.sqrt(0.5))
-
-
-def _rate_of(chance: Any, complement: Any) -> Any:
-    """-log(1 - chance), from whichever of the two is small."""
-    if chance < 1e-5:
-        return chance * (1.0 + chance * (0.5 + chance * (1.0 / 3.0)))
-    if chance < 0.5:
-        return -math.log1p(-chance)
-    return min(SURE, -math.log(complement)) if complement > 0.0 else SURE
-
-
-def _in_normal_units(z: Any, df: Any) -> Any:
-    """The nearly normal R that a Student variable z stands for."""
-    r = math.sqrt((df - 0.5) * math.log1p(z * z / df))
-    return r if z >= 0.0 else -r
-
-
-def _crest(df: Any) -> Any:
-    """C of the module's notes: how much the normal must be raised to cover the Student density."""
-    if df == math.inf:
-        return 1.0
-    a = 0.5 * df
-    if a < 32.0:
-        return math.exp(math.lgamma(a + 0.5) - math.lgamma(a)) / math.sqrt(a - 0.25)
-    x = 1.0 / a
-    series = 5.0 / 1024.0 + x * (-21.0 / 32768.0 + x * (-399.0 / 262144.0 + x * (869.0 / 4194304.0)))
-    return (1.0 + x * (-1.0 / 8.0 + x * (1.0 / 128.0 + x * series))) / math.sqrt(1.0 - 0.25 * x)
-
-
-def _noise_above(z: Any, df: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """A Student variable, given that it exceeds z."""
-    noise = _attempt_above(z, df, state, i, gamma)
-    while noise == -math.inf:
-        noise = _attempt_above(z, df, state, i, gamma)
-    return noise
-
-
-def _attempt_above(z: Any, df: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """A Student variable above z, by an arm that was marked at its marking rate; -inf if it is thinned out."""
-    if df == math.inf:
-        return _normal_above(z, state, i, gamma)
-    if df == 1.0:
-        return 1.0 / math.tan(math.atan2(1.0, z) * (1.0 - uniform(state, i, gamma)))
-    r = _normal_above(-math.inf if z == -math.inf else _in_normal_units(z, df), state, i, gamma)
-    u = r * r / (2.0 * df - 1.0)
-    v = uniform(state, i, gamma)
-    if v * v * math.sinh(u) > u:
-        return -math.inf
-    t = math.sqrt(df * math.expm1(2.0 * u))
-    return t if r >= 0.0 else -t
-
-
-def _normal_above(z: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """A normal variable, given that it exceeds z."""
-    if z < TAIL_FROM:
-        x = standard_normal(state, i, gamma)
-        while x <= z:
-            x = standard_normal(state, i, gamma)
-        return x
-    while True:
-        x = math.sqrt(z * z + 2.0 * standard_exponential(state, i, gamma))
-        if uniform(state, i, gamma) * x < z:
-            return x
-
-
 # -------------------------------------------------------------------------------------------------- the level
-
-
-def _goal(forest: Any) -> Any:
-    """The assurance that tau is placed at: then an O(K) round comes about once in K rounds."""
-    return math.log(forest.law.shape[0] + 1.0) + 3.0
-
-
-def _keep_level(forest: Any, visits: Any, none_above: Any) -> None:
-    """Place tau anew when it has cost as much as placing it does: after an O(K) round, or K needless visits."""
-    if forest.tally[SPREAD] == 0:
-        return
-    forest.tally[EXCESS] += max(0, visits - int(2.0 * _goal(forest)))
-    if none_above or forest.tally[EXCESS] > forest.law.shape[0]:
-        _place_level(forest)
 
 
 def _place_level(forest: Any) -> None:
     """Find a tau at which the assurance is near its goal, and recompute the rates there. O(K)."""
-    level, goal = forest.level, _goal(forest)
+    level = forest.level
+    goal = level[GOAL]
     forest.tally[EXCESS] = 0
     if forest.tally[SPREAD] <= goal:  # few enough to draw all of them every time
         level[TAU] = -math.inf
@@ -370,27 +255,27 @@ def _place_level(forest: Any) -> None:
         return
     if level[TAU] == -math.inf:
         _guess_level(forest)
+    low, high, log_low, log_high = -math.inf, math.inf, 0.0, 0.0
+    stride = 1.0
     found = _survey(forest)
-    low, high = -math.inf, math.inf
-    log_low, log_high = math.inf, -math.inf
-    reach = 1.0
-    while not 0.7 * goal <= found <= 1.4 * goal:
+    while not goal - 1.0 <= found <= goal + 2.5:
         tau, height = level[TAU], math.log(max(found, 1e-300) / goal)
         if height > 0.0:
             low, log_low = tau, height
         else:
             high, log_high = tau, height
         if low == -math.inf or high == math.inf:
-            wanted = tau + reach * min(max(height, -3.0), 3.0) / level[STEEPNESS]
-            reach *= 2.0
+            wanted = tau + stride * min(max(height, -2.0), 2.0) / level[STEEPNESS]
+            stride *= 2.0
         else:
             share = min(max(log_low / (log_low - log_high), 0.1), 0.9)
             wanted = low + share * (high - low)
-            level[STEEPNESS] = max((log_low - log_high) / (high - low), 0.1 * level[STEEPNESS])
         if wanted <= low or wanted >= high:  # neighbouring numbers: laws too tight for their location
             break
         level[TAU] = wanted
-        found = _survey(forest)
+        before, found = found, _survey(forest)
+        if found != before and found > 0.0 and before > 0.0:
+            level[STEEPNESS] = abs(math.log(found / before) / (wanted - tau))
 
 
 def _guess_level(forest: Any) -> None:
@@ -407,30 +292,30 @@ def _guess_level(forest: Any) -> None:
 def _survey(forest: Any) -> Any:
     """Recompute all rates at tau; return the assurance. O(K)."""
     law, rate, first, tau = forest.law, forest.rate, forest.first, forest.level[TAU]
-    assurance = 0.0
+    total = 0.0
     for k in range(law.shape[0]):
-        rate[k] = _rate(law, k, tau)
-        assurance += _assurance(law, k, tau, rate[k])
+        location, scale, df, crest = law[k, LOCATION], law[k, SCALE], law[k, DF], law[k, CREST]
+        rate[k] = marking_rate(location, scale, df, crest, tau)
+        total += assurance(location, scale, df, crest, tau, rate[k])
     for height in range(first.shape[0] - 1):
         for node in range((first[height + 1] - first[height]) // BRANCHES):
-            _resum_node(forest, height, node)
-    return assurance
+            _resum_node(rate, first, height, node)
+    return total
 
 
 # -------------------------------------------------------------------------------------------------- the trees
 
 
-def _total(forest: Any) -> Any:
-    top = forest.first[-1]
+def _total(rate: Any, first: Any) -> Any:
+    top = first[-1]
     total = 0.0
     for child in range(BRANCHES):
-        total += forest.rate[top + child]
+        total += rate[top + child]
     return total
 
 
-def _resum_node(forest: Any, height: Any, node: Any) -> None:
+def _resum_node(rate: Any, first: Any, height: Any, node: Any) -> None:
     """Set a node to the sum of its children, which lie at ``height``."""
-    rate, first = forest.rate, forest.first
     at = first[height] + node * BRANCHES
     total = 0.0
     for child in range(BRANCHES):
@@ -438,10 +323,10 @@ def _resum_node(forest: Any, height: Any, node: Any) -> None:
     rate[first[height + 1] + node] = total
 
 
-def _resum_path(forest: Any, k: Any) -> None:
-    for height in range(forest.first.shape[0] - 1):
-        k //= BRANCHES
-        _resum_node(forest, height, k)
+def _resum_path(rate: Any, first: Any, k: Any) -> None:
+    for height in range(first.shape[0] - 1):
+        k >>= 3
+        _resum_node(rate, first, height, k)
 
 
 def _repeak_node(forest: Any, height: Any, node: Any) -> None:
@@ -457,35 +342,39 @@ def _repeak_node(forest: Any, height: Any, node: Any) -> None:
     peak[first[height + 1] + node], ties[first[height + 1] + node] = best, tied
 
 
+def _repeak_all(forest: Any) -> None:
+    for height in range(forest.first.shape[0] - 1):
+        for node in range((forest.first[height + 1] - forest.first[height]) // BRANCHES):
+            _repeak_node(forest, height, node)
+
+
 def _repeak_path(forest: Any, k: Any) -> None:
     for height in range(forest.first.shape[0] - 1):
-        k //= BRANCHES
+        k >>= 3
         _repeak_node(forest, height, k)
 
 
 def _peak(forest: Any) -> Any:
     """The largest point mass; -inf if there is none."""
-    if forest.tally[POINTS] == 0:
-        return -math.inf
     top = forest.first[-1]
-    best = forest.peak[top]
-    for child in range(1, BRANCHES):
+    best = -math.inf
+    for child in range(BRANCHES):
         best = max(best, forest.peak[top + child])
     return best
 
 
-def _peak_ties(forest: Any) -> Any:
+def _peak_ties(forest: Any, peak: Any) -> Any:
     """How many arms share the largest point mass."""
-    best, top, tied = _peak(forest), forest.first[-1], 0
+    top, tied = forest.first[-1], 0
     for child in range(BRANCHES):
-        if forest.peak[top + child] == best:
+        if forest.peak[top + child] == peak:
             tied += forest.ties[top + child]
     return tied
 
 
 def _tied_point(forest: Any, peak: Any, state: Any, i: Any, gamma: Any) -> Any:
     """One of the arms that share the largest point mass, uniformly at random."""
-    tied = _peak_ties(forest)
+    tied = _peak_ties(forest, peak)
     left = below(state, i, gamma, tied) if tied > 1 else 0
     node = 0
     for height in range(forest.first.shape[0] - 1, -1, -1):

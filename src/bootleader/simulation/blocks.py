@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bootleader import many_arms
 from bootleader.bandits import DRAWS, Arms, Bandit
-from bootleader.policies import HistoryRule, IndexRule, Policy
+from bootleader.policies import HistoryRule, IndexRule, Noise, Policy
 from bootleader.simulation.loop import play_python
 from bootleader.streams import Purpose, run_gamma, stream_state
 
 Floats = npt.NDArray[np.float64]
 
 SLICE = 0.1  # seconds between looks at the stop sign, about
-ROUNDS_A_LOOK = 2_000  # rounds of the first slice, until the pace is known
+ROUNDS_A_LOOK = 20  # rounds of the first slice, until the pace is known: short for blocks of many arms too
 
 
 PARAMETERS = 5  # the most that any rule has
@@ -88,16 +89,28 @@ class Runs:
         )
 
 
+def finds_leader_by_tournament(policy: Any, arms: int) -> bool:
+    """Whether runs of this policy with so many arms are played by the kernel for many arms."""
+    return (
+        arms >= many_arms.CROSSOVER
+        and isinstance(policy, Policy)
+        and isinstance(policy.rule, IndexRule)
+        and policy.rule.noise in (Noise.NONE, Noise.NORMAL, Noise.STUDENT)
+    )
+
+
 def play_block(block: Block, stop: threading.Event | None = None) -> BlockResult:
     """Play a block to the end (or raise ``Stopped``), whichever kind of policy it holds."""
     started = time.perf_counter()
     runs = Runs.of(block)
     if not isinstance(block.policy, Policy):
         pulls = play_python(copy.deepcopy(block.policy), block, runs, stop)
-    elif isinstance(block.policy.rule, IndexRule):
-        pulls = _play_lockstep(block.policy, block.policy.rule, block, runs, stop)
-    else:
+    elif not isinstance(block.policy.rule, IndexRule):
         pulls = _play_history(block.policy.rule, block, runs, stop)
+    elif finds_leader_by_tournament(block.policy, block.bandit.arms):
+        pulls = _play_tournament(block.policy, block.policy.rule, block, runs, stop)
+    else:
+        pulls = _play_lockstep(block.policy, block.policy.rule, block, runs, stop)
     mean = runs.curves.mean(axis=1)
     return BlockResult(
         runs=block.runs,
@@ -131,18 +144,24 @@ def _open_arms(arms: int) -> npt.NDArray[np.int64]:
     return np.arange(arms, dtype=np.int64)
 
 
+def _index_plan(rule: IndexRule, bandit: Bandit) -> Any:
+    from bootleader.compilation import LAWS
+    from bootleader.simulation.lockstep import Plan
+
+    return Plan(
+        LAWS.index(rule.law), int(rule.noise), _padded(rule.theta), rule.opening, rule.pooled, rule.epsilon,
+        DRAWS.index(bandit.draw),
+    )  # fmt: skip
+
+
 def _play_lockstep(
     policy: Policy, rule: IndexRule, block: Block, runs: Runs, stop: threading.Event | None
 ) -> npt.NDArray[np.int64]:
-    from bootleader.compilation import LAWS
     from bootleader.simulation import lockstep
 
     arms, lanes = runs.gap.shape
     noise_sd = np.broadcast_to(policy.known_sd(arms, runs.arms.sd), (arms, lanes)).astype(float)
-    plan = lockstep.Plan(
-        LAWS.index(rule.law), int(rule.noise), _padded(rule.theta), rule.opening, rule.pooled, rule.epsilon,
-        DRAWS.index(block.bandit.draw),
-    )  # fmt: skip
+    plan = _index_plan(rule, block.bandit)
     table = lockstep.Table(
         moments=np.zeros((arms, lanes, 4)),
         **{name: np.zeros((arms, lanes)) for name in ("location", "scale", "shape")},
@@ -168,6 +187,27 @@ def _play_lockstep(
 
     _in_slices(block.rounds, stop, advance)
     return np.asarray(table.moments[:, :, lockstep.COUNT].sum(axis=1), np.int64)
+
+
+def _play_tournament(
+    policy: Policy, rule: IndexRule, block: Block, runs: Runs, stop: threading.Event | None
+) -> npt.NDArray[np.int64]:
+    from bootleader.simulation import tournament
+
+    arms, lanes = runs.gap.shape
+    noise_sd = np.broadcast_to(policy.known_sd(arms, runs.arms.sd), (arms, lanes)).astype(float)
+    plan = _index_plan(rule, block.bandit)
+    streams = tournament.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards)
+    pulls = np.zeros(arms, np.int64)
+    for lane in range(lanes):
+        table = tournament.run_table(noise_sd[:, lane].copy(), runs.gap[:, lane].copy())
+
+        def advance(start: int, end: int, lane: int = lane, table: Any = table) -> None:
+            tournament.advance(plan, runs.arms, streams, table, block.checkpoints, runs.curves, lane, start, end)
+
+        _in_slices(block.rounds, stop, advance)
+        pulls += np.asarray(table.moments[:, tournament.COUNT], np.int64)
+    return pulls
 
 
 def _play_history(rule: HistoryRule, block: Block, runs: Runs, stop: threading.Event | None) -> npt.NDArray[np.int64]:

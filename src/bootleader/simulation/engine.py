@@ -16,12 +16,13 @@ from bootleader.bandits import Bandit
 from bootleader.checks import seed_of, whole
 from bootleader.moments import chan
 from bootleader.policies import IndexRule, Policy
-from bootleader.simulation.blocks import Block, BlockResult, play_blocks
+from bootleader.simulation.blocks import Block, BlockResult, finds_leader_by_tournament, play_blocks
 from bootleader.simulation.loop import PythonPolicy
 from bootleader.simulation.result import Simulation
 
 INDEX_LANES = 64  # runs in lock step; part of the result's definition, since sums are taken block by block
 OTHER_LANES = 4
+TOURNAMENT_LANES = 1  # with very many arms one run is work and memory enough for a block
 TASK_WORK = 2e7  # index draws (arms x rounds x runs) that a task should hold at least
 IN_FLIGHT = 64  # tasks handed to the executor ahead of time, at the least
 
@@ -152,8 +153,10 @@ class Task:
     blocks: list[Block]
 
 
-def lanes_of(policy: Any) -> int:
+def lanes_of(policy: Any, arms: int) -> int:
     """How many runs a block of this policy holds."""
+    if finds_leader_by_tournament(policy, arms):
+        return TOURNAMENT_LANES
     return INDEX_LANES if isinstance(policy, Policy) and isinstance(policy.rule, IndexRule) else OTHER_LANES
 
 
@@ -163,7 +166,7 @@ def tasks_of(
     """All tasks, the policies' interleaved so that progress tells the time left."""
     ordered: list[tuple[float, Task]] = []
     for index, policy in enumerate(policies):
-        lanes = lanes_of(policy)
+        lanes = lanes_of(policy, bandit.arms)
         blocks = -(-runs // lanes)
         a_task = max(1, round(TASK_WORK / (lanes * rounds * bandit.arms)))
         a_task = max(1, min(a_task, blocks // (4 * _cores())))

@@ -16,18 +16,8 @@ from bootleader.compilation import inner as compiled
 from bootleader.many_arms import leader, plant, set_law, settle, write_law
 from bootleader.moments import welford
 from bootleader.player import POOLING_GROWTH
-from bootleader.policies import IndexRule, Noise
 from bootleader.simulation.lockstep import ANCHOR, COUNT, DRIFT, NONE, RSS, Plan, Streams, draw_of, law_of
 from bootleader.streams import below, uniform
-
-# Number of arms from which the plain kernel, which draws every index, is the slower one on a core, whatever the policy;
-# `python -m benchmarks.many_arms --crossover` measures it. It is a constant, so that no result depends on the machine.
-CROSSOVER = 512
-
-
-def serves(rule: Any, arms: int) -> bool:
-    """Whether runs of this rule with so many arms are played here."""
-    return isinstance(rule, IndexRule) and rule.noise in (Noise.NONE, Noise.NORMAL, Noise.STUDENT) and arms >= CROSSOVER
 
 
 class RunTable(NamedTuple):
@@ -146,4 +136,4 @@ def build_kernel(source: str) -> Any:
 
 
 advance = build_kernel(fingerprint())
-__all__ = ["CROSSOVER", "Plan", "RunTable", "Streams", "advance", "run_table", "serves"]
+__all__ = ["COUNT", "Plan", "RunTable", "Streams", "advance", "run_table"]
