@@ -50,3 +50,18 @@ def test_an_agent_makes_the_choices_of_the_simulation_that_has_its_seed(case: An
     # Gaps differ between arms, so the regret after every round tells every choice.
     np.testing.assert_array_equal(regret_curve(choices, BANDIT, 11), simulation.mean_regret[0])
     np.testing.assert_array_equal(np.bincount(choices, minlength=3), simulation.pulls[0])
+
+
+MANY = bl.GaussianBandit(bl.Uniform(0, 1, arms=600), sd=0.8)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [bl.AdaptiveReBoot(), bl.ReBoot(sigma_a=1.2), bl.StudentThompson(), bl.ThompsonSampling(), bl.FollowTheLeader()],
+    ids=str,
+)
+def test_the_same_holds_where_there_are_very_many_arms(policy: Any) -> None:
+    rounds = 2500
+    simulation = bl.simulate(policy, MANY, rounds=rounds, runs=1, seed=3, checkpoints=rounds)
+    choices = played(policy, MANY, 3, rounds)
+    np.testing.assert_array_equal(regret_curve(choices, MANY, 3), simulation.mean_regret[0])

@@ -1,0 +1,235 @@
+"""The claims logic, on data made to hold and to fail."""
+
+import numpy as np
+import pytest
+
+from bootleader import theory
+from bootleader.paper import claims, formulas, growth, table1, table2
+from bootleader.paper.claims import Finding, Verdict
+from bootleader.paper.growth import Growth, Interval
+
+RUNS = 400
+
+
+def regret(shape, noise=0.2, seed=3):
+    """Runs whose regret follows shape(T), each with a scale of its own: at T, T/2 and T/4."""
+    scale = np.random.default_rng(seed).lognormal(0.0, noise, RUNS)
+    return [scale * shape(T) for T in (10_000.0, 5_000.0, 2_500.0)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "exponent"),
+    [
+        (lambda T: 0.1 * T, 1.0),
+        (lambda T: 500.0 + 0.1 * T, 1.0),
+        (lambda T: 3.0 * T**0.5, 0.5),
+        (lambda T: 700.0 + T**0.25, 0.25),
+        (np.log, 0.0),
+    ],
+)
+def test_growth_exponent_is_that_of_the_curve_whatever_came_before(shape, exponent):
+    assert growth.growth(*regret(shape)).value == pytest.approx(exponent, abs=1e-9)
+
+
+def test_growth_interval_covers_the_exponent_and_shrinks_with_runs():
+    rng = np.random.default_rng(5)
+    stuck = rng.random(4_000) < 0.1  # a tenth of the runs lose 0.3 a round, the rest are noise
+    curves = [np.where(stuck, 0.3 * T, 0.0) + rng.gamma(2.0, 20.0, 4_000) + 5 * np.log(T) for T in (1e4, 5e3, 2.5e3)]
+    wide, narrow = growth.growth(*(curve[:200] for curve in curves)), growth.growth(*curves)
+    assert narrow.low < narrow.value < narrow.high
+    assert narrow.high - narrow.low < wide.high - wide.low
+    assert narrow.low > claims.LINEAR_FROM
+
+
+def test_no_regret_in_the_last_half_is_as_sublinear_as_can_be():
+    flat = np.full(RUNS, 7.0)
+    found = growth.growth(flat, flat, flat - 1.0)
+    assert found.value == -np.inf
+    assert claims.is_sublinear("flat", found).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("shape", "linear", "sublinear"),
+    [
+        (lambda T: 9.0 + 0.2 * T, Verdict.HOLDS, Verdict.FAILS),
+        (lambda T: 9.0 * np.log(T), Verdict.FAILS, Verdict.HOLDS),
+    ],
+)
+def test_linear_and_sublinear_regret_are_told_apart(shape, linear, sublinear):
+    found = growth.growth(*regret(shape))
+    assert claims.is_linear("x", found).verdict is linear
+    assert claims.is_sublinear("x", found).verdict is sublinear
+
+
+def test_an_interval_across_the_line_is_in_part():
+    across = Growth(claims.LINEAR_FROM, claims.LINEAR_FROM - 0.1, claims.LINEAR_FROM + 0.1)
+    assert claims.is_linear("x", across).verdict is Verdict.IN_PART
+    assert claims.is_sublinear("x", across).verdict is Verdict.IN_PART
+
+
+@pytest.mark.parametrize(
+    ("interval", "flat", "above_2", "below_2"),
+    [
+        (Interval(1.0, 0.9, 1.1), Verdict.HOLDS, Verdict.FAILS, Verdict.HOLDS),
+        (Interval(9.0, 8.0, 10.0), Verdict.FAILS, Verdict.HOLDS, Verdict.FAILS),
+        (Interval(0.1, 0.05, 0.2), Verdict.FAILS, Verdict.FAILS, Verdict.HOLDS),
+        (Interval(1.5, 1.0, 2.5), Verdict.IN_PART, Verdict.IN_PART, Verdict.IN_PART),
+    ],
+)
+def test_ratios_are_judged_by_their_whole_interval(interval, flat, above_2, below_2):
+    assert claims.is_flat("x", interval, within=1.25).verdict is flat
+    opposite = {Verdict.HOLDS: Verdict.FAILS, Verdict.FAILS: Verdict.HOLDS, Verdict.IN_PART: Verdict.IN_PART}
+    assert claims.is_not_flat("x", interval, within=1.25).verdict is opposite[flat]
+    assert claims.is_above("x", interval, 2.0).verdict is above_2
+    assert claims.is_below("x", interval, 2.0).verdict is below_2
+
+
+@pytest.mark.parametrize(
+    ("parts", "whole"),
+    [
+        ([Verdict.HOLDS, Verdict.HOLDS], Verdict.HOLDS),
+        ([Verdict.FAILS, Verdict.FAILS], Verdict.FAILS),
+        ([Verdict.HOLDS, Verdict.FAILS], Verdict.IN_PART),
+        ([Verdict.HOLDS, Verdict.IN_PART], Verdict.IN_PART),
+        ([Verdict.IN_PART, Verdict.IN_PART], Verdict.IN_PART),
+    ],
+)
+def test_a_claim_of_several_parts(parts, whole):
+    assert claims.all_of(Finding(verdict, "m") for verdict in parts).verdict is whole
+
+
+def test_monotonicity_is_judged_step_by_step():
+    at = [1.0, 2.0, 3.0, 4.0]
+    assert claims.is_decreasing("f", at, [4.0, 3.0, 2.0, 1.0]).verdict is Verdict.HOLDS
+    assert claims.is_decreasing("f", at, [1.0, 2.0, 3.0, 4.0]).verdict is Verdict.FAILS
+    one_rise = claims.is_decreasing("f", at, [4.0, 3.0, 9.0, 1.0])
+    assert one_rise.verdict is Verdict.IN_PART
+    assert "from 3 at 2 to 9 at 3" in one_rise.measured
+
+
+def test_bootstrap_interval_of_a_ratio_is_paired():
+    rng = np.random.default_rng(1)
+    shared = rng.lognormal(0.0, 1.0, RUNS)
+    paired = growth.ratio(2.0 * shared, shared)
+    assert (paired.low, paired.value, paired.high) == pytest.approx((2.0, 2.0, 2.0))
+    apart = growth.ratio(2.0 * rng.permutation(shared), shared)
+    assert apart.high - apart.low > 0.2
+
+
+def test_bootstrap_covers_the_mean_about_as_often_as_it_says():
+    # 300 normal samples: coverage of a 95 % interval is Binomial(300, about .95); below 270 has chance < 1e-3.
+    rng = np.random.default_rng(11)
+    hits = 0
+    for _ in range(300):
+        found = growth.mean(rng.normal(size=80))
+        hits += found.low <= 0.0 <= found.high
+    assert 270 <= hits <= 299
+
+
+def seconds(ts, giro, phe, reboot):
+    return {"TS N(0,1)": ts, "Giro 1": giro, "PHE 2.1": phe, "ReBoot 1.5": reboot}
+
+
+def test_run_time_ordering_holds_in_all_settings_in_some_or_in_none():
+    usual, odd = seconds(1.0, 20.0, 1.5, 1.0), seconds(1.0, 1.0, 9.0, 5.0)
+    verdicts = {
+        name: [row.finding.verdict for row in table2.judge(data)]
+        for name, data in {
+            "all": {(5, 1000): usual, (10, 1000): usual},
+            "some": {(5, 1000): usual, (10, 1000): odd},
+            "none": {(5, 1000): odd, (10, 1000): odd},
+        }.items()
+    }
+    assert verdicts == {"all": [Verdict.HOLDS] * 3, "some": [Verdict.IN_PART] * 3, "none": [Verdict.FAILS] * 3}
+
+
+def test_the_papers_own_table_2_passes_its_own_claims():
+    names = ("TS N(0,1)", "Giro 1", "PHE 2.1", "ReBoot 1.5")
+    paper = {setting: dict(zip(names, row, strict=True)) for setting, row in table2.PAPER_SECONDS.items()}
+    assert [row.finding.verdict for row in table2.judge(paper)] == [Verdict.HOLDS] * 3
+
+
+def growths(**changed):
+    exact = Interval(1.0, 0.9, 1.1)
+    flat, square = Interval(0.0, 0.0, 0.0), Interval(2.0, 1.9, 2.1)
+    found = {
+        name: {"time_T": exact, "time_K": exact, "memory_T": flat} for name in ("TS N(0,1)", "PHE 2.1", "ReBoot 1.5")
+    }
+    found["Giro 1"] = {"time_T": square, "time_K": exact, "memory_T": exact}
+    found["ReBoot 1.5"] |= changed
+    return found
+
+
+def test_table_1_fails_when_reboot_keeps_its_history():
+    assert [row.finding.verdict for row in table1.judge(growths())] == [Verdict.HOLDS] * 4
+    storage, _, time, arms = table1.judge(growths(memory_T=Interval(1.0, 0.9, 1.1), time_T=Interval(2.0, 1.9, 2.1)))
+    assert (storage.finding.verdict, time.finding.verdict) == (Verdict.FAILS, Verdict.IN_PART)
+    assert arms.finding.verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 2.0])
+def test_fitted_exponent(power):
+    sizes = np.array([1e3, 2e3, 4e3, 8e3])
+    noisy = sizes**power * np.random.default_rng(2).lognormal(0.0, 0.02, 4)
+    found = table1.fitted(sizes, noisy)
+    assert found.low < power < found.high
+    assert abs(found.value - power) < 0.1
+
+
+def test_measured_storage_grows_for_giro_alone():
+    from bootleader.paper.looks import GIRO, REBOOT
+
+    grown = {name: table1.peak_bytes(policy, 4_000) - table1.peak_bytes(policy, 500) for name, policy in
+             {"reboot": REBOOT, "giro": GIRO}.items()}  # fmt: skip
+    assert grown["giro"] > 3_500 * 8 > 10 * abs(grown["reboot"])
+
+
+def verdict_of(rows, words):
+    (row,) = [row for row in rows if words in row.claim.statement]
+    return row.finding.verdict
+
+
+@pytest.fixture(scope="module")
+def formula_rows():
+    from bootleader.paper.part import Size
+
+    return formulas.analyse(Size(), {}).claims
+
+
+@pytest.mark.parametrize(
+    ("words", "verdict"),
+    [
+        ("(RSS + PRSS)/(s+2)²", Verdict.HOLDS),
+        ("N(Ȳ, RSS/s²)", Verdict.FAILS),
+        ("RSS = S − sȲ²", Verdict.FAILS),
+        ("loses its importance", Verdict.FAILS),
+        ("with high probability", Verdict.HOLDS),
+        ("optimises the theorem’s constant C2", Verdict.HOLDS),
+        ("C2 is decreasing", Verdict.FAILS),
+        ("C1 is decreasing", Verdict.IN_PART),
+        ("r = 1.5 is supported", Verdict.FAILS),
+        ("constants are those", Verdict.FAILS),
+        ("E exp(u χ²₁)", Verdict.FAILS),
+        ("a_{k,s} ≤ M(r)", Verdict.HOLDS),
+    ],
+)
+def test_formulas_of_the_paper(formula_rows, words, verdict):
+    assert verdict_of(formula_rows, words) is verdict
+
+
+def test_a_right_theorem_would_pass(monkeypatch):
+    monkeypatch.setattr(theory, "c2", lambda r: 100.0 / (np.asarray(r) - 0.2))
+    monkeypatch.setattr(theory, "c1", lambda r: 1.0 / np.asarray(r))
+    optimum, second, first = formulas.judge_constants()
+    assert optimum.finding.verdict is Verdict.FAILS  # no minimum at 1.7 any more
+    assert second.finding.verdict is Verdict.HOLDS
+    assert first.finding.verdict is Verdict.HOLDS
+    assert formulas.judge_recommended().finding.verdict is Verdict.HOLDS
+
+
+def test_a_wrong_variance_formula_would_fail():
+    rng = np.random.default_rng(0)
+    draws = formulas.index_draws("gaussian", rng.normal(size=10), 1.5, rng)
+    right = float(draws.var())
+    assert formulas.contains_one("x", formulas.variance_ratio(draws, right)).verdict is Verdict.HOLDS
+    assert formulas.contains_one("x", formulas.variance_ratio(draws, 1.05 * right)).verdict is Verdict.FAILS

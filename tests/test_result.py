@@ -1,0 +1,198 @@
+"""What a simulation returns: shapes, tables, comparisons, files and figures."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bootleader as bl
+
+ATTRIBUTES = ("rounds", "mean_regret", "sem", "final_regret", "pulls", "seconds")
+
+
+@pytest.fixture(scope="module")
+def sim() -> bl.Simulation:
+    policies = {"ours": bl.ReBoot(sigma_a=1.0), "theirs": bl.ThompsonSampling(), "none": bl.FollowTheLeader()}
+    return bl.simulate(policies, bl.GaussianBandit([1.0, 0.0]), rounds=300, runs=90, seed=4, checkpoints=25)
+
+
+def test_shapes(sim):
+    assert sim.policies == ("ours", "theirs", "none")
+    assert sim.rounds.shape == (25,)
+    assert sim.rounds[-1] == 300
+    assert (np.diff(sim.rounds) > 0).all()
+    assert sim.mean_regret.shape == sim.sem.shape == (3, 25)
+    assert sim.final_regret.shape == (3, 90)
+    assert sim.pulls.shape == (3, 2)
+    assert sim.runs == 90
+
+
+def test_numbers_agree_with_each_other(sim):
+    np.testing.assert_allclose(sim.mean_regret[:, -1], sim.final_regret.mean(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(sim.sem[:, -1], stats.sem(sim.final_regret, axis=1), rtol=1e-9)
+    np.testing.assert_allclose(sim.pulls.sum(axis=1), 300)
+    # The gaps are 0 and 1, so regret counts the pulls of the second arm.
+    np.testing.assert_allclose(sim.pulls[:, 1], sim.mean_regret[:, -1], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("rounds", "checkpoints"), [(10, 200), (10, 3), (7, 7), (1_000, 1), (999, 200)])
+def test_checkpoints(rounds, checkpoints):
+    sim = bl.simulate(bl.UCB1(), bl.GaussianBandit([1, 0]), rounds=rounds, runs=2, checkpoints=checkpoints)
+    assert len(sim.rounds) == min(rounds, checkpoints)
+    assert sim.rounds[-1] == rounds
+    assert (np.diff(sim.rounds, prepend=0) > 0).all()
+
+
+def test_a_single_run_has_no_standard_error(tmp_path):
+    sim = bl.simulate([bl.UCB1(), bl.PHE()], bl.GaussianBandit([1, 0]), rounds=50, runs=1)
+    assert np.isnan(sim.sem).all()
+    assert np.isnan(sim.compare(0, 1).low)
+    assert "PHE()" in str(sim)
+    sim.plot(tmp_path / "one.png")
+
+
+def test_frame_is_tidy(sim):
+    frame = sim.to_frame()
+    assert list(frame.columns) == ["policy", "round", "mean_regret", "sem"]
+    assert len(frame) == 3 * 25
+    assert not frame.duplicated(["policy", "round"]).any()
+    for place, name in enumerate(sim.policies):
+        curve = frame[frame["policy"] == name]
+        np.testing.assert_array_equal(curve["round"], sim.rounds)
+        np.testing.assert_array_equal(curve["mean_regret"], sim.mean_regret[place])
+        np.testing.assert_array_equal(curve["sem"], sim.sem[place])
+
+
+def test_table(sim):
+    text = str(sim)
+    assert repr(sim) == text
+    for words in (
+        "policy",
+        "mean regret",
+        "std error",
+        "median",
+        "95 %",
+        "99 %",
+        "seconds",
+        "GaussianBandit",
+        "seed 4",
+    ):
+        assert words in text
+    for name in sim.policies:
+        assert name in text
+    table = sim.summary().set_index("policy")
+    np.testing.assert_allclose(table["median"], np.median(sim.final_regret, axis=1))
+    np.testing.assert_allclose(table["99 %"], np.quantile(sim.final_regret, 0.99, axis=1))
+    assert f"{table.loc['ours', 'mean regret']:.1f}" in text
+
+
+@pytest.mark.parametrize(("a", "b"), [("ours", "theirs"), (0, 2), ("none", 1)])
+def test_compare_is_the_paired_t_interval(sim, a, b):
+    found = sim.compare(a, b)
+    first, second = (sim.policies.index(x) if isinstance(x, str) else x for x in (a, b))
+    wanted = stats.ttest_rel(sim.final_regret[first], sim.final_regret[second]).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), rel=1e-9)
+    assert found.difference == pytest.approx(np.mean(sim.final_regret[first] - sim.final_regret[second]))
+    back = sim.compare(b, a)
+    assert (back.difference, back.low, back.high) == pytest.approx((-found.difference, -found.high, -found.low))
+
+
+def test_compare_says_who_is_better(sim):
+    noise = np.random.default_rng(0).normal(size=90)
+    known = dataclasses.replace(sim, final_regret=np.array([noise, noise[::-1] + 5, noise[::-1]]))
+    assert "ours is better" in str(known.compare("ours", "theirs"))
+    assert "ours is better" in str(known.compare("theirs", "ours"))
+    assert "undecided" in str(known.compare("ours", "none"))
+
+
+@pytest.mark.parametrize("unknown", ["nobody", 3, -1, None, 0.0])
+def test_compare_with_a_stranger(sim, unknown):
+    with pytest.raises(ValueError, match=r"'ours', 'theirs', 'none'"):
+        sim.compare("ours", unknown)
+
+
+def test_save_and_load(sim, tmp_path):
+    path = tmp_path / "result.npz"
+    sim.save(path)
+    twin = bl.Simulation.load(path)
+    for name in ATTRIBUTES:
+        np.testing.assert_array_equal(getattr(twin, name), getattr(sim, name))
+        assert getattr(twin, name).dtype == getattr(sim, name).dtype
+    assert (twin.policies, twin.bandit, twin.seed) == (sim.policies, sim.bandit, sim.seed)
+    assert str(twin) == str(sim)
+    assert [file.name for file in tmp_path.iterdir()] == ["result.npz"]
+
+
+def test_a_saved_file_holds_no_pickle(sim, tmp_path):
+    path = tmp_path / "result.npz"
+    sim.save(path)
+    with np.load(path, allow_pickle=False) as stored:
+        assert all(stored[name].dtype != object for name in stored.files)
+
+
+def _foreign(tmp_path, kind):
+    path = tmp_path / "foreign"
+    with open(path, "wb") as file:
+        if kind == "text":
+            file.write(b"policy,regret\nReBoot,12\n")
+        elif kind == "empty":
+            pass
+        elif kind == "npy":
+            np.save(file, np.arange(3))
+        elif kind == "npz":
+            np.savez(file, x=np.arange(3))
+        elif kind == "other about":
+            np.savez(file, about=np.array("hello"))
+        elif kind == "half":
+            np.savez(file, about=np.array(json.dumps({"format": 1, "policies": ["a"], "bandit": "b", "seed": 0})))
+        elif kind == "pickle":
+            np.savez(file, about=np.array([{"format": 1}], dtype=object))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["text", "empty", "npy", "npz", "other about", "half", "pickle"])
+def test_foreign_files_are_refused(tmp_path, kind):
+    path = _foreign(tmp_path, kind)
+    with pytest.raises(ValueError, match="is not a saved Simulation") as caught:
+        bl.Simulation.load(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_later_format_is_refused(tmp_path):
+    path = tmp_path / "later.npz"
+    with open(path, "wb") as file:
+        np.savez(file, about=np.array(json.dumps({"format": 99})))
+    with pytest.raises(ValueError, match="format 99"):
+        bl.Simulation.load(path)
+
+
+def test_a_missing_file_is_missing(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        bl.Simulation.load(tmp_path / "nowhere.npz")
+
+
+@pytest.mark.parametrize(("ending", "magic"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])
+def test_plot_writes(sim, tmp_path, ending, magic):
+    path = tmp_path / f"regret.{ending}"
+    sim.plot(path)
+    content = path.read_bytes()
+    assert content.startswith(magic)
+    assert len(content) > 5_000
+
+
+def test_plot_is_labelled_and_legible_in_grey(sim):
+    figure = sim.plot()
+    (panel,) = figure.axes
+    assert panel.get_xlabel() == "round"
+    assert "regret" in panel.get_ylabel()
+    lines = [line for line in panel.get_lines() if not line.get_label().startswith("_")]
+    assert {line.get_label() for line in lines} == set(sim.policies)
+    assert len({str(line.get_linestyle()) for line in lines}) == 3
+    assert len(panel.collections) >= 3  # a standard error drawn for every curve
+    assert "standard error" in panel.get_ylabel()
+    for place, line in enumerate(lines):
+        np.testing.assert_array_equal(line.get_ydata(), sim.mean_regret[place])
