@@ -98,4 +98,5 @@ class Policy:
 
 
 def _source(value: Any) -> str:
-    return "float('inf')" if value == math.inf else repr(value)
+    plain = value.item() if hasattr(value, "item") else value  # a NumPy number prints as a number
+    return "float('inf')" if plain == math.inf else repr(plain)
