@@ -44,12 +44,14 @@ def lattice_winning_probabilities(location: Any, scale: Any, tosses: Any) -> Flo
 
 def _heads(tosses: float) -> tuple[Floats, Floats, Floats]:
     """Numbers of heads, how likely each is, and how likely fewer are."""
-    from scipy.special import bdtr, gammaln
-
     stray = STRAY * 0.5 * math.sqrt(tosses) + 1.0
     heads = np.arange(max(0.0, math.floor(tosses / 2 - stray)), min(tosses, math.ceil(tosses / 2 + stray)) + 1.0)
-    mass = np.exp(gammaln(tosses + 1.0) - gammaln(heads + 1.0) - gammaln(tosses - heads + 1.0) - tosses * math.log(2.0))
-    return heads, mass, np.where(heads > 0.0, bdtr(np.maximum(heads - 1.0, 0.0), tosses, 0.5), 0.0)
+    # Each is (tosses - heads + 1) / heads times as likely as the one before.
+    growth = np.log1p((tosses - 2.0 * heads[1:] + 1.0) / heads[1:])
+    log_mass = np.concatenate([[0.0], np.cumsum(growth)])
+    mass = np.exp(log_mass - log_mass.max())
+    mass /= mass.sum()
+    return heads, mass, np.concatenate([[0.0], np.cumsum(mass)[:-1]])
 
 
 def _wins(place: Floats, owner: npt.NDArray[np.intp], mass: Floats, below: Floats, members: Floats) -> Floats:

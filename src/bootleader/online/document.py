@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from bootleader.online.crowd import Level
 from bootleader.online.decisions import Pending, Settled
 from bootleader.online.fields import Fields, refuse
 from bootleader.online.index_learner import IndexLearner
@@ -89,6 +91,8 @@ def _index_state(learner: Learner) -> dict[str, Any]:
     state: dict[str, Any] = {"stale": learner.stale}
     if isinstance(learner, IndexLearner):
         state |= {"variance": learner.variance, "pooled_at": learner.pooled_at}
+        level = learner.level
+        state["level"] = None if level is None else [[x.hex() for x in level.level], level.excess]
     return state
 
 
@@ -258,8 +262,24 @@ def _read_index(learner: Learner, fields: Fields) -> None:
         learner.pooled_at = fields.whole("pooled_at")
         if learner.pooled_at > learner.rounds:
             raise refuse(f"its variance was pooled in round {learner.pooled_at}, later than {learner.rounds}")
-        learner.resume()
+        level = _level(fields.value("level"))
+        if not stale:
+            learner.resume(level)
+        if not stale and (learner.level is None) != (level is None):
+            raise refuse("'level' of index does not go with the number of its arms")
     elif not stale:
         learner.settle()
     fields.done()
     learner.stale = stale
+
+
+def _level(given: Any) -> Level | None:
+    if given is None:
+        return None
+    try:
+        level, excess = given
+        return Level([float.fromhex(x) for x in level], operator.index(excess))
+    except (TypeError, ValueError):
+        raise refuse(
+            f"'level' of index must be a list of hexadecimal numbers and a whole number, got {given!r}"
+        ) from None

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 from operator import add, mul
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
+
+from bootleader.many_arms import CROSSOVER
+from bootleader.online.crowd import Crowd, Level, many_laws, serves
 from bootleader.online.learner import ArmState, Learner
 from bootleader.player import POOLING_GROWTH
 from bootleader.policies.base import IndexRule, Noise
@@ -38,6 +42,7 @@ class IndexLearner(Learner):
         self._normal = rule.noise in (Noise.NORMAL, Noise.STUDENT) and rule.epsilon == 0.0
         self._young = 0  # playing arms whose noise is a Student's
         self._quick = False  # whether an index takes one normal and nothing else
+        self._crowd: Crowd | None = None  # finds the leader where there are very many arms
 
     def leader(self) -> int:
         if not self._quick:
@@ -52,6 +57,8 @@ class IndexLearner(Learner):
         rule, spare, gamma = self.rule, self.spare, self.gamma
         if rule.epsilon > 0.0 and uniform(spare, 0, gamma) < rule.epsilon:
             return self.below(len(self.playing))
+        if self._crowd is not None:
+            return self._crowd.leader(spare, gamma)
         match rule.noise:
             case Noise.NORMAL:
                 noise = self.normals.take(len(self.location), spare)
@@ -80,22 +87,23 @@ class IndexLearner(Learner):
         if self.half_life is not None:
             self._fade(self.arms[slot], self.rounds + 1)
         arm = self.take_in(slot, reward)
-        if self.stale:
+        if self.stale or not self.playing:  # the next choice will settle everything
             return
         place = self.place[slot]
         if (self.rule.pooled or self.half_life is not None) and self._must_renew():
             self.renew()
         elif place >= 0:
-            rule = self.rule
-            law = rule.law(rule.theta, arm.noise_sd, arm.count, arm.anchor + arm.drift, arm.rss, self.variance)
+            law = self._law_of(arm, 1.0, self.variance)
             if self._young:
                 self._grow_up(self.shape[place], law[2])
             self.location[place], self.scale[place], self.shape[place] = law
+            if self._crowd is not None:
+                self._crowd.set_law(place, *law)
 
     def _grow_up(self, before: float, after: float) -> None:
         """Keep count of the arms with Student noise."""
         self._young += (after != math.inf) - (before != math.inf)
-        self._quick = self._normal and not self._young
+        self._quick = self._normal and not self._young and self._crowd is None
 
     def _must_renew(self) -> bool:
         since = self.rounds - self.pooled_at
@@ -105,6 +113,7 @@ class IndexLearner(Learner):
 
     def settle(self) -> None:
         super().settle()
+        self._crowd = None
         self.renew()
 
     def renew(self) -> None:
@@ -112,36 +121,58 @@ class IndexLearner(Learner):
         self.pooled_at = self.rounds
         self.variance = self.pooled_now()
         self.compute_laws()
+        if self._crowd is not None:
+            self._crowd.renew(self._all_laws())
+        elif self._crowded:
+            self._crowd = Crowd(self.rule, self._all_laws())
+            self._quick = False
 
     def compute_laws(self) -> None:
         """The laws of all playing arms, from the pooled variance as it is."""
-        laws = [self.law_of(slot, self.variance, max(self.pooled_at, self.arms[slot].last)) for slot in self.playing]
-        self.location, self.scale, self.shape = map(list, zip(*laws, strict=True)) if laws else ([], [], [])
+        self.location, self.scale, self.shape = self._computed_laws()
         self._young = 0
-        for shape in self.shape if self.rule.noise == Noise.STUDENT else ():
-            self._grow_up(math.inf, shape)
-        self._quick = self._normal and not self._young
+        if self.rule.noise == Noise.STUDENT:
+            self._young = len(self.shape) - self.shape.count(math.inf)
+        self._quick = self._normal and not self._young and self._crowd is None
+
+    def _computed_laws(self) -> list[list[float]]:
+        arms = [self.arms[slot] for slot in self.playing]
+        weights = [self.weight_left(arm, max(self.pooled_at, arm.last)) for arm in arms]
+        if not self._crowded:
+            laws = [self._law_of(arm, weight, self.variance) for arm, weight in zip(arms, weights, strict=True)]
+            return [list(column) for column in zip(*laws, strict=True)] if laws else [[], [], []]
+        moments = np.array([[arm.count for arm in arms], [arm.mean for arm in arms], [arm.rss for arm in arms]])
+        moments[[0, 2]] *= weights
+        noise_sd = np.array([arm.noise_sd for arm in arms])
+        return many_laws(self.rule, noise_sd, moments, self.variance).tolist()  # type: ignore[no-any-return]
+
+    def _all_laws(self) -> Any:
+        return np.array([self.location, self.scale, self.shape])
+
+    @property
+    def _crowded(self) -> bool:
+        return len(self.playing) >= CROSSOVER and serves(self.rule)
 
     def laws_now(self) -> tuple[list[int], list[Law]]:
         """The playing arms and their laws as the next choice would have them; changes nothing."""
         if not self.stale:
             return self.playing, list(zip(self.location, self.scale, self.shape, strict=True))
         playing, variance = self.now_playing(), self.pooled_now()
-        return playing, [self.law_of(slot, variance, self.rounds) for slot in playing]
+        arms = [self.arms[slot] for slot in playing]
+        return playing, [self._law_of(arm, self.weight_left(arm, self.rounds), variance) for arm in arms]
 
-    def law_of(self, slot: int, variance: float, now: int) -> Law:
-        """An arm's index law at a round."""
-        arm = self.arms[slot]
-        weight = 1.0 if self.half_life is None else self.weight_left(arm, now)
-        return self.rule.law(
-            self.rule.theta, arm.noise_sd, arm.count * weight, arm.anchor + arm.drift, arm.rss * weight, variance
+    def _law_of(self, arm: ArmState, weight: float, variance: float) -> Law:
+        """An arm's index law when so much is left of its count."""
+        rule = self.rule
+        return rule.law(
+            rule.theta, arm.noise_sd, arm.count * weight, arm.anchor + arm.drift, arm.rss * weight, variance
         )
 
     def pooled_now(self) -> float:
         """Variance pooled over all arms: sum of RSS over sum of (s - 1)."""
         squares, freedom = 0.0, 0.0
         for arm in self.arms:
-            weight = 1.0 if self.half_life is None else self.weight_left(arm, self.rounds)
+            weight = self.weight_left(arm, self.rounds)
             squares += arm.rss * weight
             freedom += max(arm.count * weight - 1.0, 0.0)
         return squares / freedom if freedom > 0.0 else 0.0
@@ -170,7 +201,15 @@ class IndexLearner(Learner):
         self._fade(arm, self.rounds)
         return arm
 
-    def resume(self) -> None:
+    @property
+    def level(self) -> Level | None:
+        """What very many arms need beside their laws to go on as before."""
+        return None if self._crowd is None or self.stale else self._crowd.level
+
+    def resume(self, level: Level | None) -> None:
         """Make laws and players those that ``variance`` and ``pooled_at`` say, as if they had been kept all along."""
         super().settle()
         self.compute_laws()
+        if self._crowded and level is not None:
+            self._crowd = Crowd(self.rule, self._all_laws(), level)
+            self._quick = False
