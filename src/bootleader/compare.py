@@ -45,12 +45,14 @@ def read_rewards(path: str | Path) -> Rewards:
     import pandas as pd
 
     try:
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False, skipinitialspace=True, encoding="utf-8")
+        frame = _read(path)
     except FileNotFoundError:
-        raise ValueError(f"{path}: there is no such file") from None
+        raise ValueError(f"there is no file {path}") from None
+    except IsADirectoryError:
+        raise ValueError(f"{path} is a folder, not a CSV file") from None
     except pd.errors.EmptyDataError:
         raise ValueError(f"{path} is empty; it must have the columns arm and reward") from None
-    except (pd.errors.ParserError, UnicodeDecodeError) as error:
+    except (pd.errors.ParserError, pd.errors.ParserWarning, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not a readable CSV file: {' '.join(str(error).split())}") from None
     frame.columns = [str(name).strip() for name in frame.columns]
     missing = [name for name in COLUMNS if name not in frame.columns]
@@ -59,9 +61,25 @@ def read_rewards(path: str | Path) -> Rewards:
         raise ValueError(
             f"{path} has no column {missing[0]!r}; it must have the columns arm and reward, and has {found}"
         )
-    if frame.empty:
+    arms, rewards = (frame[name].str.strip() for name in COLUMNS)
+    filled = (arms != "") | (rewards != "")
+    if not filled.any():
         raise ValueError(f"{path} has no rewards, only a header")
-    return _grouped(path, frame["arm"].str.strip(), frame["reward"].str.strip())
+    return _grouped(path, arms[filled], rewards[filled])
+
+
+def _read(path: str | Path) -> Any:
+    """The file as text, one row a line (blank ones too, so that a row's number tells its line)."""
+    import warnings
+
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # a row longer than the header
+        return pd.read_csv(
+            path, dtype=str, keep_default_na=False, skipinitialspace=True, skip_blank_lines=False, index_col=False,
+            encoding="utf-8-sig",
+        ).fillna("")  # fmt: skip
 
 
 def _grouped(path: str | Path, arms: Any, written: Any) -> Rewards:
@@ -89,10 +107,9 @@ def _grouped(path: str | Path, arms: Any, written: Any) -> Rewards:
 def _reject(path: str | Path, wrong: Any, written: Any, column: str, accepted: str) -> None:
     if wrong.any():
         row = int(np.argmax(wrong))
+        line = int(written.index[row]) + 2  # the header is line 1
         more = f" (and {int(wrong.sum()) - 1:,} more such lines)" if wrong.sum() > 1 else ""
-        raise ValueError(
-            f"{path}, line {row + 2}: {column} must be {accepted}, got {str(written.iloc[row])!r}{more}"
-        )  # the header is line 1
+        raise ValueError(f"{path}, line {line}: {column} must be {accepted}, got {str(written.iloc[row])!r}{more}")
 
 
 def contenders(rewards: Rewards) -> dict[str, Policy]:

@@ -23,9 +23,11 @@ FORMAT = 1  # part of every digest: raise it when what a cell means changes
 CHECKPOINTS = 200
 REPEATS = 3  # of a timed cell, the fastest of which counts
 
-# Rough costs, for the progress bar's idea of the time left only: nanoseconds an index, and an element of history.
-NANOSECONDS = {Noise.NONE: 6.0, Noise.NORMAL: 9.0, Noise.STUDENT: 30.0, Noise.FAIR_COINS: 24.0, Noise.OPTIMISM: 6.0}
-HISTORY_NANOSECONDS = 1.1
+# Rough costs, for the progress bar's idea of the time left only, in nanoseconds: a round, an index, and for policies
+# that resample the history an index and a reward of it.
+ROUND = 30.0
+INDEX = {Noise.NONE: 2.0, Noise.NORMAL: 5.0, Noise.STUDENT: 35.0, Noise.FAIR_COINS: 25.0, Noise.OPTIMISM: 3.0}
+RESAMPLED_INDEX, RESAMPLED_REWARD = 250.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,8 @@ class Cell:
         """About how many processor seconds a run takes."""
         rule = self.policy.rule
         if isinstance(rule, HistoryRule):
-            return 1e-9 * HISTORY_NANOSECONDS * self.rounds**2
-        return 1e-9 * NANOSECONDS[rule.noise] * self.rounds * self.bandit.arms
+            return 1e-9 * self.rounds * (RESAMPLED_INDEX * self.bandit.arms + RESAMPLED_REWARD * self.rounds)
+        return 1e-9 * self.rounds * (ROUND + INDEX[rule.noise] * self.bandit.arms)
 
     @property
     def cost(self) -> float:

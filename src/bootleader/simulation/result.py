@@ -137,7 +137,7 @@ class Simulation:
     def load(cls, path: str | PathLike[str]) -> Simulation:
         """Read what :meth:`save` wrote."""
         try:
-            with np.load(path, allow_pickle=False) as stored:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
                 about = json.loads(str(stored["about"]))
                 known = about["format"] == FORMAT
                 arrays = {name: stored[name] for name in ARRAYS} if known else {}
