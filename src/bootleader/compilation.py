@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import numba
+import numpy as np
 from numba.extending import overload, register_jitable
 
 from bootleader import many_arms, moments, sampling, streams, tails
@@ -28,7 +29,7 @@ INNER: Any = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrap
 inner: Any = numba.njit(**INNER)  # type: ignore[call-overload]
 
 
-OVERLOADED = {giro.value_at}  # functions whose compiled form is another than their Python form
+OVERLOADED = {giro.value_at, streams.as_word}  # functions whose compiled form is another than their Python form
 
 
 def _register(module: ModuleType) -> None:
@@ -47,6 +48,12 @@ def _register(module: ModuleType) -> None:
 def _value_at(history, place, count):  # type: ignore[no-untyped-def]
     """Kernels keep zeros behind a history, up to the next power of two, so they need not compare."""
     return lambda history, place, count: history[place]
+
+
+@overload(streams.as_word, jit_options=INNER)
+def _as_word(n):  # type: ignore[no-untyped-def]
+    """Unsigned, as the words of a stream are: a signed one beside them would cost a conversion at every use."""
+    return lambda n: np.uint64(n)
 
 
 for _module in (streams, sampling, moments, tails, many_arms, weights, giro):

@@ -68,14 +68,14 @@ def masked_sum(word: Any, history: Any, start: Any, size: Any, drift: Any) -> An
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     whole = size - size % 4
     for j in range(0, whole, 4):
-        at = start + j
+        p, q, r, s = history[start + j], history[start + j + 1], history[start + j + 2], history[start + j + 3]
         bits = word >> j
-        a += history[at] - drift if (bits & 1) != 0 else 0.0
-        b += history[at + 1] - drift if (bits & 2) != 0 else 0.0
-        c += history[at + 2] - drift if (bits & 4) != 0 else 0.0
-        d += history[at + 3] - drift if (bits & 8) != 0 else 0.0
+        a += (p - drift) * ((bits & 1) == 1)
+        b += (q - drift) * ((bits & 2) == 2)
+        c += (r - drift) * ((bits & 4) == 4)
+        d += (s - drift) * ((bits & 8) == 8)
     for j in range(whole, size):
-        a += history[start + j] - drift if ((word >> j) & 1) != 0 else 0.0
+        a += (history[start + j] - drift) * ((word >> j) & 1)
     return (a + b) + (c + d)
 
 

@@ -61,6 +61,7 @@ def remember(table, k, value):
         room = max(FIRST_STRETCH, 2 * size)
         start = table.used[0]
         table.arena[start : start + size] = table.arena[table.start[k] : table.start[k] + size]
+        table.arena[start + size : start + room] = 0.0  # what resampling reads beyond the end must add nothing
         table.start[k] = start
         table.room[k] = room
         table.used[0] = start + room
@@ -74,7 +75,7 @@ def choose_by_history(plan, streams, table, lane):
     ties, best, leader = 0, -np.inf, 0
     for k in range(arms):
         index = resample_of(
-            plan.resample, plan.theta, table.arena, table.start[k], int(table.count[k]), table.anchor[k],
+            plan.resample, plan.theta, table.arena[table.start[k] :], 0, int(table.count[k]), table.anchor[k],
             table.drift[k], streams.spare, lane, gamma,
         )  # fmt: skip
         table.indices[k] = index
