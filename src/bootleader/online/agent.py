@@ -154,6 +154,7 @@ class Agent:
                 self._chances = None
             self._learner.wait_for(slot)
             decision_id = self._ledger.issue(arm)
+            self._give_up_old()
         errors = chances.standard_error if chances is not None else None
         return Decision(
             decision_id, arm, None if chances is None else chances[arm], None if errors is None else errors[arm]
@@ -186,6 +187,7 @@ class Agent:
             if pending is None:
                 raise LookupError(self._ledger.why_unknown(decision_id))
             self._ledger.settle(decision_id, number)
+            self._give_up_old()
             if not pending.live:
                 return Receipt.ARM_REMOVED
             slot = self._slots[pending.arm]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import math
@@ -176,8 +177,10 @@ def _policy(fields: Fields, extra: Sequence[type[Policy]]) -> Policy:
         key: math.inf if value == "infinity" else tuple(value) if isinstance(value, list) else value
         for key, value in given.items()
     }
+    usual = {field.name: field.default for field in dataclasses.fields(kinds[name])}
     try:
-        return kinds[name](**parameters)
+        # What is as usual goes unsaid, for the policy to print as it is mostly written.
+        return kinds[name](**{key: value for key, value in parameters.items() if key not in usual or value != usual[key]})
     except (TypeError, ValueError) as error:
         raise refuse(f"its policy {name} does not accept its parameters: {error}") from None
 
