@@ -1,0 +1,138 @@
+"""The whole job at a small size: files, report, resuming, and what else is in the folder."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from bootleader.paper import PARTS, Size, job, reproduce, robustness
+from bootleader.paper.report import claims_markdown
+from bootleader.paper.reproduce import chosen_parts
+
+SMALL = Size(runs=16, rounds=400, seed=1)
+NAMES = ("fig1", "theorem1", "formulas")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    out = tmp_path_factory.mktemp("results")
+    claims = reproduce.reproduce(NAMES, out, SMALL, progress=False)
+    return out, claims
+
+
+class Loads(HTMLParser):
+    """Everything that a browser would fetch, and every tag left open."""
+
+    def __init__(self):
+        super().__init__()
+        self.fetched, self.ids, self.links = [], set(), []
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if "id" in given:
+            self.ids.add(given["id"])
+        self.fetched += [given[name] for name in ("src", "srcset", "data", "poster") if name in given]
+        if tag == "link":
+            self.fetched.append(given.get("href"))
+        if tag == "a":
+            self.links.append(given["href"])
+
+
+def test_the_report_is_one_self_contained_page(made):
+    page = (made[0] / "report.html").read_text(encoding="utf-8")
+    loads = Loads()
+    loads.feed(page)
+    assert loads.fetched
+    assert all(address.startswith("data:image/svg+xml;base64,") for address in loads.fetched)
+    assert "<script" not in page
+    assert not re.search(r"@import|url\(", page)
+    assert {link.removeprefix("#") for link in loads.links} <= loads.ids
+
+
+def test_the_report_shows_every_claim_with_its_verdict_and_says_that_it_is_small(made):
+    out, claims = made
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert page.count('class="badge') == len(claims)
+    assert "Not full size" in page
+
+
+def test_every_figure_says_that_it_is_not_full_size(made):
+    assert SMALL.remark() == "Not full size: 16 runs of 400 rounds (full size: 500 runs of 10,000 rounds)"
+    assert Size().remark() == ""
+
+
+def test_files_beside_the_report(made):
+    names = {path.name for path in made[0].iterdir()}
+    wanted = {"fig1.svg", "fig1.png", "fig1.csv", "theorem1.svg", "theorem1.csv", "claims.csv", "claims.md"}
+    assert wanted | {"manifest.json", "report.html", "cells"} <= names
+    assert not [name for name in names if "unfinished" in name]
+
+
+def test_manifest(made):
+    manifest = json.loads((made[0] / "manifest.json").read_text())
+    assert manifest["seed"] == 1
+    assert manifest["size"] == {"runs": 16, "rounds": 400, "quick": False, "full": False}
+    assert set(manifest["parts"]) == set(NAMES)
+    assert manifest["parts"]["fig1"]["simulation_processor_seconds"] > 0
+    assert manifest["machine"]["cores"] >= 1
+
+
+def test_the_same_command_again_plays_nothing_and_writes_the_same(made, monkeypatch):
+    out, _ = made
+    before = {name: (out / name).read_bytes() for name in ("fig1.csv", "fig1.svg", "claims.csv", "theorem1.csv")}
+    monkeypatch.setattr(job, "play", lambda *_: pytest.fail("a finished cell was played again"))
+    reproduce.reproduce(NAMES, out, SMALL, progress=False)
+    assert {name: (out / name).read_bytes() for name in before} == before
+
+
+def test_a_part_that_is_already_there_stays_in_the_report(made):
+    out, _ = made
+    reproduce.reproduce(["formulas"], out, SMALL, progress=False)
+    assert 'id="fig1"' in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_claims_as_markdown_have_one_row_each(made):
+    lines = claims_markdown(made[1]).splitlines()
+    assert len(lines) == 2 + len(made[1])
+    assert all(line.count("|") - line.count("\\|") == 5 for line in lines)
+
+
+def test_parts_are_chosen_by_name_and_robustness_only_when_named():
+    assert [part.name for part in chosen_parts([])] == [part.name for part in PARTS if part.name != "robustness"]
+    assert [part.name for part in chosen_parts(["robustness", "fig1"])] == ["fig1", "robustness"]
+    with pytest.raises(ValueError, match="unknown part 'fig4'"):
+        chosen_parts(["fig4"])
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_every_part_names_its_cells_without_playing_them(part):
+    full, small = part.cells(Size()), part.cells(SMALL)
+    assert len({cell.digest for cell in full}) == len(set(full))
+    if not any(cell.timed for cell in full):
+        assert not set(full) & set(small)
+
+
+def test_full_size_is_the_papers():
+    from bootleader.paper import fig3
+
+    largest = max(fig3.PART.cells(Size()), key=lambda cell: cell.cost)
+    assert (largest.runs, largest.rounds) == (500, 10_000)
+
+
+def test_robustness_has_every_case_in_both_units_without_giro():
+    cells = robustness.PART.cells(Size())
+    assert len(cells) == 2 * 14 * 12
+    assert all(cell.runs == 2_000 for cell in cells)
+    assert not any(type(cell.policy).__name__ == "Giro" for cell in cells)
+
+
+def test_equivariant_policies_do_as_well_in_any_unit():
+    from bootleader import AffineBandit, simulate
+
+    for name in ("gauss2", "bern10", "revenue5", "student-t3", "exp10"):
+        bandit = robustness.SUITE[name].bandit
+        settings = {"rounds": 200, "runs": 8}
+        plain = simulate(robustness.ADAPTIVE, bandit, **settings)
+        other = simulate(robustness.ADAPTIVE, AffineBandit(bandit, 1000.0, -1e6), **settings)
+        assert other.final_regret == pytest.approx(1000.0 * plain.final_regret, rel=1e-6), name

@@ -1,0 +1,204 @@
+"""The command line: results, one-line errors, exit statuses, and a quick start."""
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from bootleader import cli
+from bootleader.compare import read_rewards
+
+
+def run(capsys, *arguments):
+    status = cli.main(list(arguments))
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def refused(capsys, *arguments):
+    """The one line that a refusal prints."""
+    status, out, err = run(capsys, *arguments)
+    assert status == cli.USER_ERROR
+    assert out == ""
+    (line,) = err.splitlines()
+    return line
+
+
+def test_help_is_quick_and_imports_nothing_heavy():
+    code = (
+        "import sys; from bootleader import cli\n"
+        "try: cli.main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numba', 'matplotlib', 'pandas', 'scipy', 'distributed', 'jinja2'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    began = time.process_time()
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+    assert "reproduce" in finished.stdout
+    assert time.process_time() - began < 0.5
+
+
+@pytest.mark.parametrize("command", ["reproduce", "compare", "bound", "policies"])
+def test_every_command_explains_itself_with_examples(capsys, command):
+    with pytest.raises(SystemExit) as left:
+        cli.main([command, "--help"])
+    assert left.value.code == 0
+    assert f"  bootleader {command}" in capsys.readouterr().out
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as left:
+        cli.main(["--version"])
+    assert left.value.code == 0
+    assert capsys.readouterr().out.startswith("bootleader 0.")
+
+
+def test_bound_prints_the_theorems_numbers(capsys):
+    status, out, _ = run(capsys, "bound", "--means", "1,0.5,0", "--sigma-a", "1.7", "--rounds", "10000")
+    assert status == 0
+    for number in ("1.6736", "2,718.91", "75,158.4", "55.3", "says nothing yet"):
+        assert number in out
+
+
+@pytest.mark.parametrize("means", ["1,x", "", "1;0"])
+def test_bound_refuses_means_that_are_not_numbers(capsys, means):
+    with pytest.raises(SystemExit) as left:
+        cli.main(["bound", "--means", means])
+    assert left.value.code == cli.USER_ERROR
+
+
+def test_bound_refuses_what_the_theorem_excludes(capsys):
+    assert "above 1.5 times the sd" in refused(capsys, "bound", "--means", "1,0", "--sigma-a", "1.5")
+
+
+def test_policies_lists_each_once_with_its_parameters(capsys):
+    status, out, _ = run(capsys, "policies")
+    assert status == 0
+    for name in ("ReBoot", "AdaptiveReBoot", "StudentThompson", "ThompsonSampling", "Giro", "PHE", "UCB1"):
+        assert sum(line == name for line in out.splitlines()) == 1
+    assert "sigma_a=1.5" in out
+
+
+def test_reproduce_lists_its_parts(capsys):
+    status, out, _ = run(capsys, "reproduce", "--list")
+    assert status == 0
+    listed = [line.split()[0] for line in out.splitlines()]
+    assert listed[:4] == ["fig1", "fig2-left", "fig2-right", "fig3"]
+    assert "robustness" in listed
+
+
+def test_reproduce_refuses_unknown_parts(capsys, tmp_path):
+    out = tmp_path / "results"
+    line = refused(capsys, "reproduce", "fig9", "--out", str(out))
+    assert "'fig9'" in line
+    assert "fig2-left" in line
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("option", [("--runs", "0"), ("--rounds", "ten"), ("--seed", "-1"), ("--workers", "0")])
+def test_reproduce_refuses_bad_sizes(capsys, option):
+    with pytest.raises(SystemExit) as left:
+        cli.main(["reproduce", "--list", *option])
+    assert left.value.code == cli.USER_ERROR
+    assert option[1] in capsys.readouterr().err
+
+
+def test_reproduce_says_when_it_cannot_write(capsys, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    assert str(blocked) in refused(capsys, "reproduce", "formulas", "--out", str(blocked))
+
+
+def test_interruption_says_how_to_go_on(capsys, tmp_path, monkeypatch):
+    from bootleader.paper import reproduce
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reproduce, "reproduce", interrupted)
+    status, _, err = run(capsys, "reproduce", "--out", str(tmp_path))
+    assert status == cli.INTERRUPTED
+    assert "the same command goes on" in err
+
+
+def test_dask_that_is_not_installed_is_explained(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert "pip install 'bootleader[dask]'" in refused(
+        capsys, "reproduce", "--out", str(tmp_path), "--dask", "tcp://h:1"
+    )
+
+
+def written(tmp_path, text):
+    path = tmp_path / "rewards.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ["empty", "arm and reward"]),
+        ("arm,reward\n", ["no rewards"]),
+        ("arm,value\na,1\nb,2\n", ["no column 'reward'", "'value'"]),
+        ("reward\n1\n", ["no column 'arm'"]),
+        ("arm,reward\na,1\na,2\n", ["one arm, 'a'"]),
+        ("arm,reward\na,1\nb,NaN\n", ["line 3", "'NaN'"]),
+        ("arm,reward\na,1\nb,inf\n", ["line 3", "'inf'"]),
+        ("arm,reward\na,1\n\nb,much\nb,more\n", ["line 4", "'much'", "1 more such"]),
+        ("arm,reward\na,1\nb\n", ["line 3", "reward"]),
+        ("arm,reward\n,1\nb,2\n", ["line 2", "arm"]),
+        ("arm,reward\na,1\nb,2,3\n", ["line 3"]),
+        (b"\xff\xfe\x00", ["not a readable CSV"]),
+    ],
+)
+def test_compare_refuses_bad_files_and_names_the_line(capsys, tmp_path, text, words):
+    line = refused(capsys, "compare", written(tmp_path, text))
+    for word in words:
+        assert word in line
+
+
+def test_compare_refuses_a_file_that_is_not_there(capsys, tmp_path):
+    assert "there is no file" in refused(capsys, "compare", str(tmp_path / "none.csv"))
+
+
+def test_compare_refuses_an_unknown_picture_format_before_it_simulates(capsys, tmp_path):
+    path = written(tmp_path, "arm,reward\na,1\nb,2\n")
+    assert ".bmp" in refused(capsys, "compare", path, "--plot", "x.bmp")
+
+
+def test_compare_prints_arms_table_and_verdict_and_draws(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [f"{arm},{value}" for arm, mean in (("blue", 5.0), ("red", 9.0)) for value in rng.normal(mean, 1.0, 50)]
+    plot = tmp_path / "regret.png"
+    status, out, _ = run(
+        capsys, "compare", written(tmp_path, "arm,reward\n" + "\n".join(rows) + "\n\n"),
+        "--rounds", "300", "--runs", "64", "--plot", str(plot),
+    )  # fmt: skip
+    assert status == 0
+    assert out.index("red") < out.index("blue")  # best arm first
+    for words in ("AdaptiveReBoot (told nothing)", "told the pooled sd", "Best: ", "300 rounds, 64 runs"):
+        assert words in out
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_with_constant_rewards_leaves_out_what_needs_a_scale(capsys, tmp_path):
+    path = written(tmp_path, "arm,reward\na,1\na,1\nb,2\nb,2\n")
+    status, out, _ = run(capsys, "compare", path, "--rounds", "50", "--runs", "8")
+    assert status == 0
+    assert "pooled sd" not in out
+
+
+def test_a_file_of_a_million_rows_is_read(tmp_path):
+    rng = np.random.default_rng(1)
+    path = tmp_path / "large.csv"
+    arms = rng.integers(0, 5, 1_000_000)
+    with open(path, "w") as file:
+        file.write("arm,reward\n")
+        np.savetxt(file, np.column_stack([arms, rng.normal(arms, 1.0)]), fmt=["%d", "%.4f"], delimiter=",")
+    rewards = read_rewards(path)
+    assert sum(rewards.counts) == 1_000_000
+    assert dict(zip(rewards.names, rewards.means, strict=True))["4"] == pytest.approx(4.0, abs=0.02)
+    assert rewards.pooled_sd == pytest.approx(1.0, abs=0.01)
