@@ -1,0 +1,41 @@
+"""Run the benchmarks: ``python -m benchmarks [--json FILE] [--repeats N] [SECTION ...]``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+from pathlib import Path
+
+SECTIONS = ("small_k", "many_arms", "agent", "distributed", "scaling")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"any of {', '.join(SECTIONS)}; default all")
+    parser.add_argument("--repeats", type=int, default=9, help="turns that medians are taken over (default 9)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    options = parser.parse_args()
+    unknown = [name for name in options.sections if name not in SECTIONS]
+    if unknown:
+        parser.error(f"unknown section {unknown[0]!r}; there are {', '.join(SECTIONS)}")
+
+    figures = []
+    section = ""
+    for name in options.sections or SECTIONS:
+        for figure in importlib.import_module(f"benchmarks.{name}").measure(options.repeats):
+            if figure.section != section:
+                section = figure.section
+                print(f"\n{section}")
+            print(figure, flush=True)
+            figures.append(figure)
+    if options.json:
+        options.json.write_text(json.dumps([figure.as_dict() for figure in figures], indent=1) + "\n")
+    missed = [figure for figure in figures if figure.met is False]
+    print(f"\n{sum(figure.met is True for figure in figures)} bars met, {len(missed)} missed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""What a block costs on the wire, and what a Dask cluster of two worker processes costs in time."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+
+import bootleader as bl
+from benchmarks.measuring import Measured, side_by_side
+from bootleader.simulation.blocks import play_blocks
+from bootleader.simulation.engine import checkpoint_rounds, tasks_of
+
+BANDIT = bl.GaussianBandit(means=bl.Uniform(5, 7, arms=10))
+
+
+def measure(repeats: int) -> Iterator[Measured]:
+    section = "5. More than one machine"
+    marks = checkpoint_rounds(10_000, 200)
+    task = next(iter(tasks_of([bl.ReBoot(sigma_a=1.5)], BANDIT, 0, 64, 10_000, marks)))
+    yield Measured(
+        section, "bytes sent for a block of 64 runs, 200 checkpoints", len(pickle.dumps(task.blocks)), "bytes"
+    )
+    (result,) = play_blocks(task.blocks)
+    yield Measured(section, "bytes that come back", len(pickle.dumps(result)), "bytes")
+
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        size = {"rounds": 10_000, "runs": 2_000}
+        here, there = side_by_side(
+            max(1, repeats // 3),
+            lambda: bl.simulate(bl.ReBoot(sigma_a=1.5), BANDIT, **size),
+            lambda: bl.simulate(bl.ReBoot(sigma_a=1.5), BANDIT, executor=client.get_executor(), **size),
+        )
+    yield Measured(section, "2,000 runs on two Dask workers against this process's cores, time", there / here, "x")

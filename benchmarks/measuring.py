@@ -1,0 +1,62 @@
+"""How a benchmark measures and what it reports: ratios of medians, taken turn by turn in one run."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+Work = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One figure: what was measured, its value, and the bar it is held against (if there is one)."""
+
+    section: str
+    what: str
+    value: float
+    unit: str = ""
+    bar: float | None = None
+    at_most: bool = False  # whether the bar is an upper one
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the bar is met; None without a bar."""
+        if self.bar is None:
+            return None
+        return self.value <= self.bar if self.at_most else self.value >= self.bar
+
+    def __str__(self) -> str:
+        line = f"  {self.what:<72} {self.value:>10.4g} {self.unit:<10}"
+        if self.bar is not None:
+            line += f" bar {'<=' if self.at_most else '>='} {self.bar:g}: {'met' if self.met else 'MISSED'}"
+        return line
+
+    def as_dict(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {**asdict(self), "met": self.met}
+
+
+def seconds(work: Work) -> float:
+    """Wall-clock seconds of one call."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def processor_seconds(work: Work) -> float:
+    """Processor seconds of one call on this thread, which a busy machine disturbs less."""
+    started = time.thread_time()
+    work()
+    return time.thread_time() - started
+
+
+def side_by_side(repeats: int, *works: Work) -> list[float]:
+    """Median seconds of each work, each warmed up once, then taken in turns so that a busy moment hits all alike."""
+    for work in works:
+        work()
+    turns = [[seconds(work) for work in works] for _ in range(repeats)]
+    return [statistics.median(column) for column in zip(*turns, strict=True)]

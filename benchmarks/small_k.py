@@ -1,0 +1,88 @@
+"""Ten arms, 10,000 rounds: the lock-step kernel, Giro, two-point weights and PHE against what one would write."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+
+import numpy as np
+
+import bootleader as bl
+from benchmarks import baselines
+from benchmarks.measuring import Measured, processor_seconds, side_by_side
+
+ARMS, ROUNDS, RUNS = 10, 10_000, 500
+BANDIT = bl.GaussianBandit(means=bl.Uniform(5, 7, arms=ARMS))
+
+
+def means_of(runs: int) -> np.ndarray:
+    return np.random.default_rng(1).uniform(5, 7, (runs, ARMS))
+
+
+def play(policy: object, runs: int) -> None:
+    bl.simulate(policy, BANDIT, rounds=ROUNDS, runs=runs)
+
+
+def lock_step(repeats: int) -> Iterator[Measured]:
+    section = "1. ReBoot, 10 arms, 10,000 rounds, 500 runs, all cores"
+    means = means_of(RUNS)
+    ours, loop = side_by_side(
+        repeats,
+        lambda: play(bl.ReBoot(sigma_a=1.5), RUNS),
+        lambda: baselines.numba_reboot(means, ROUNDS, 1.5),
+    )
+    yield Measured(section, "ours", ours / RUNS / ROUNDS * 1e9, "ns/round")
+    yield Measured(section, "times faster than the parallel numba loop", loop / ours, bar=10)
+    for policy in (bl.ThompsonSampling(), bl.ResidualBootstrap(), bl.FollowTheLeader(), bl.AdaptiveReBoot()):
+        (theirs,) = side_by_side(repeats, lambda policy=policy: play(policy, RUNS))
+        yield Measured(section, f"{policy} against ReBoot, time", theirs / ours, "x")
+
+    rng = np.random.default_rng(2)
+    ours, vectorised = side_by_side(
+        max(1, repeats // 3),
+        lambda: play(bl.ReBoot(sigma_a=1.5), RUNS),
+        lambda: baselines.numpy_reboot(means, ROUNDS, 1.5, rng),
+    )
+    yield Measured(section, "times faster than NumPy vectorised over runs", vectorised / ours)
+    few = 4
+    ours, python = side_by_side(
+        max(1, repeats // 3),
+        lambda: play(bl.ReBoot(sigma_a=1.5), RUNS),
+        lambda: [baselines.python_reboot(list(row), ROUNDS, 1.5) for row in means[:few]],
+    )
+    yield Measured(section, "times faster than a per-round Python loop", (python / few) / (ours / RUNS), bar=300)
+
+
+def history_policies(repeats: int) -> Iterator[Measured]:
+    section = "3. Giro and two-point weights, 10 arms, 10,000 rounds, one core each"
+    means = means_of(1)[0]
+    runs = 4
+    for policy, direct, bar in (
+        (bl.Giro(a=1), lambda: baselines.direct_giro(means, ROUNDS, 1), 7.0),
+        (bl.ReBoot(sigma_a=1.5, weights="rademacher"), lambda: baselines.direct_rademacher(means, ROUNDS, 1.5), None),
+    ):
+        mine, theirs = zip(
+            *(
+                (
+                    float(bl.simulate(policy, BANDIT, rounds=ROUNDS, runs=runs).seconds[0]) / runs,
+                    processor_seconds(direct),
+                )
+                for _ in range(repeats + 1)
+            ),
+            strict=True,
+        )
+        mine, theirs = statistics.median(mine[1:]), statistics.median(theirs[1:])  # the first turn compiles
+        yield Measured(section, f"{policy}, a run", mine, "s")
+        yield Measured(section, f"{policy}: times faster than direct resampling", theirs / mine, bar=bar)
+
+
+def perturbed_history(repeats: int) -> Iterator[Measured]:
+    section = "4. PHE, 10 arms, 10,000 rounds, 500 runs"
+    phe, reboot = side_by_side(repeats, lambda: play(bl.PHE(a=2.1), RUNS), lambda: play(bl.ReBoot(sigma_a=1.5), RUNS))
+    yield Measured(section, "PHE against ReBoot, time a round", phe / reboot, "x", bar=15, at_most=True)
+
+
+def measure(repeats: int) -> Iterator[Measured]:
+    yield from lock_step(repeats)
+    yield from history_policies(repeats)
+    yield from perturbed_history(repeats)

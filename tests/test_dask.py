@@ -1,0 +1,64 @@
+"""simulate on a real Dask cluster of two worker processes."""
+
+import os
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import bootleader as bl
+from bootleader.simulation.blocks import play_blocks
+from bootleader.simulation.engine import checkpoint_rounds, tasks_of
+
+distributed = pytest.importorskip("distributed")
+
+POLICIES = [bl.ReBoot(sigma_a=1.5), bl.Giro(a=1), bl.AdaptiveReBoot()]
+BANDIT = bl.GaussianBandit(means=bl.Uniform(0, 1, arms=5))
+SIZE = {"rounds": 600, "runs": 200, "seed": 3}
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster's own libraries
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as connected,
+    ):
+        yield connected
+
+
+@pytest.fixture(scope="module")
+def local():
+    return bl.simulate(POLICIES, BANDIT, **SIZE)
+
+
+def assert_same(a, b):
+    for name in ("mean_regret", "sem", "final_regret", "pulls"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+
+
+def test_a_cluster_gives_the_same_bits(client, local):
+    assert_same(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
+
+
+def test_a_killed_worker_costs_time_and_nothing_else(client, local):
+    victim = next(iter(client.cluster.workers.values())).pid
+    reborn = threading.Timer(0.2, os.kill, (victim, signal.SIGKILL))
+    reborn.start()
+    started = time.monotonic()
+    while reborn.is_alive() or time.monotonic() - started < 1.0:
+        assert_same(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
+    assert victim not in [worker.pid for worker in client.cluster.workers.values()]
+
+
+def test_a_task_is_small_both_ways():
+    marks = checkpoint_rounds(1_000, 200)
+    task = next(iter(tasks_of([bl.ReBoot(sigma_a=1.5)], BANDIT, 0, 64, 1_000, marks)))
+    (result,) = play_blocks(task.blocks)
+    assert len(pickle.dumps(task.blocks)) < 4_000
+    # 200 checkpoints' means and squares, 64 final regrets, 5 pulls: eight bytes each, and the envelope
+    assert len(pickle.dumps(result)) < 8 * (2 * 200 + 64 + 5) + 1_000
