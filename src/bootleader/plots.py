@@ -289,7 +289,7 @@ def dot_rows(
             panel.plot([middle], [y], "|", color=INK, markersize=15, markeredgewidth=2)
             worst = max(cases, key=lambda case: cases[case])
             panel.annotate(
-                f"{worst} {_times(cases[worst])}", (cases[worst], y), xytext=(7, 0), textcoords="offset points",
+                f"worst: {worst}, {_times(cases[worst])}", (cases[worst], y), xytext=(7, 0), textcoords="offset points",
                 va="center", fontsize=8, color=MUTED,
             )  # fmt: skip
         panel.set_title(title, fontsize=11, loc="left", color=INK)
@@ -305,7 +305,7 @@ def dot_rows(
 
 
 def _times(value: float) -> str:
-    return f"{value:,.0f}×" if value >= 10 else f"{value:.1f}×" if value >= 0.95 else f"{value:.2g}×"
+    return f"{value:,.0f}×" if value >= 10 else f"{value:.2g}×"
 
 
 def heat_map(
@@ -325,9 +325,9 @@ def heat_map(
     for panel, (title, table) in zip(axes, panels.items(), strict=True):
         values: Any = np.array([[table[row][column] for column in columns] for row in rows])
         norm = LogNorm(1.0, brightest)
-        image = panel.imshow(np.clip(values, 1.0, brightest), cmap="cividis_r", norm=norm, aspect="auto")
+        image = panel.imshow(np.clip(values, 1.0, brightest), cmap="OrRd", norm=norm, aspect="auto")
         for y, x in np.ndindex(values.shape):
-            shade = "white" if norm(min(max(values[y, x], 1.0), brightest)) > 0.55 else INK
+            shade = "white" if norm(min(max(values[y, x], 1.0), brightest)) > 0.6 else INK
             panel.text(x, y, _cell(values[y, x]), ha="center", va="center", fontsize=8, color=shade)
         panel.set_yticks(range(len(rows)), rows, fontsize=9)
         panel.set_xticks(range(len(columns)), columns, rotation=40, ha="right", fontsize=8.5)

@@ -114,12 +114,13 @@ def is_decreasing(name: str, at: Sequence[float], values: Sequence[float]) -> Fi
     rises = [i for i in range(len(values) - 1) if not values[i + 1] < values[i]]
     if not rises:
         return Finding(
-            Verdict.HOLDS, f"{name} falls from {values[0]:.4g} at {at[0]:g} to {values[-1]:.4g} at {at[-1]:g}"
+            Verdict.HOLDS, f"{name} falls from {values[0]:,.5g} at {at[0]:.4g} to {values[-1]:,.5g} at {at[-1]:.4g}"
         )
     share = len(rises) / (len(values) - 1)
     first = rises[0]
     measured = (
-        f"{name} rises on {share:.0%} of the steps from {at[0]:g} to {at[-1]:g}; first from {values[first]:.4g} at "
-        f"{at[first]:.4g} to {values[first + 1]:.4g} at {at[first + 1]:.4g}; at {at[-1]:g} it is {values[-1]:.4g}"
+        f"{name} rises on {len(rises)} of {len(values) - 1} steps from {at[0]:g} to {at[-1]:g}, first from "
+        f"{values[first]:,.6g} at {at[first]:.4g} to {values[first + 1]:,.6g} at {at[first + 1]:.4g}; at "
+        f"{at[-1]:g} it is {values[-1]:,.5g}"
     )
     return Finding(Verdict.FAILS if share > 0.5 else Verdict.IN_PART, measured)

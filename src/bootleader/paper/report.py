@@ -27,6 +27,7 @@ def render(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
         loader=jinja2.FunctionLoader(lambda name: files("bootleader.paper").joinpath(name).read_text(encoding="utf-8")),
     )  # fmt: skip
+    environment.filters["marked"] = marked
     sections: list[dict[str, Any]] = [
         {
             "part": part,
@@ -47,6 +48,13 @@ def render(
         how=HOW,
         manifest=manifest,
     )
+
+
+def marked(text: Any) -> Any:
+    """Text as HTML, the paper's symbols set as symbols."""
+    import markupsafe
+
+    return markupsafe.Markup(str(markupsafe.escape(text)).replace("σ_a", "σ<sub>a</sub>"))
 
 
 def inline(drawing: Drawing) -> str:

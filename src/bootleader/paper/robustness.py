@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 RUNS = 2_000
 SCALE, SHIFT = 1_000.0, -1e6
-UNITS = {"as they come": False, "rewards × 1,000 − 10⁶": True}
+PLAIN, OTHER = "rewards as they come", "the same rewards × 1,000 − 10⁶"
+UNITS = {PLAIN: False, OTHER: True}
 QUANTILE = 0.99
 TOLD_RATIO = 1.5
 TOLD_NAME = "ReBoot, told the sd"
@@ -161,7 +162,7 @@ def analyse(size: Size, results: Results) -> Outcome:
     from bootleader.plots import dot_rows, heat_map
 
     found = measure(size, results)
-    first = found[next(iter(UNITS))]
+    first = found[PLAIN]
     ranked = sorted(first, key=lambda name: max(cell.quantile for cell in first[name].values()))
     means = {u: {n: {c: r.mean.value for c, r in t[n].items()} for n in ranked} for u, t in found.items()}
     tails = {u: {n: {c: r.quantile for c, r in t[n].items()} for n in ranked} for u, t in found.items()}
@@ -177,8 +178,8 @@ def analyse(size: Size, results: Results) -> Outcome:
             ),
             Drawing(
                 "robustness-map",
-                heat_map({"Mean regret ÷ the oracle’s": means["as they come"],
-                          "99 % quantile ÷ the oracle’s": tails["as they come"]},
+                heat_map({"Mean regret ÷ the oracle’s": means[PLAIN],
+                          "99 % quantile ÷ the oracle’s": tails[PLAIN]},
                          "times the oracle’s regret", note),
                 "The same numbers, case by case, with the bad runs below: the 99 % quantile of regret over that of "
                 f"{oracle}. Policies are ordered by their worst 99 % ratio.",
@@ -204,9 +205,10 @@ def _summary(ranked: list[str], found: dict[str, dict[str, dict[str, Ratios]]]) 
             cells = table[name]
             mean, worst = max((ratios.mean.value, case) for case, ratios in cells.items())
             quantile, tail = max((ratios.quantile, case) for case, ratios in cells.items())
-            row[f"{unit}: mean, typical"] = f"{geometric(c.mean.value for c in cells.values()):.3g}"
-            row[f"{unit}: mean, worst"] = f"{mean:,.3g} ({worst})"
-            row[f"{unit}: 99 %, worst"] = f"{quantile:,.3g} ({tail})"
+            short = "×1,000 − 10⁶" if unit == OTHER else "as they come"
+            row[f"{short}: mean, typical"] = f"{geometric(c.mean.value for c in cells.values()):.3g}"
+            row[f"{short}: mean, worst"] = f"{mean:,.3g} ({worst})"
+            row[f"{short}: 99 %, worst"] = f"{quantile:,.3g} ({tail})"
         rows.append(row)
     note = "Ratios to the oracle; typical: geometric mean over the cases; worst: over the cases, which is named."
     return Table("robustness", "The suite in short", pd.DataFrame(rows), note)
@@ -215,7 +217,7 @@ def _summary(ranked: list[str], found: dict[str, dict[str, dict[str, Ratios]]]) 
 def _detail(ranked: list[str], found: dict[str, dict[str, dict[str, Ratios]]]) -> Table:
     import pandas as pd
 
-    table = found["as they come"]
+    table = found[PLAIN]
     rows = [
         {"policy": name} | {case: f"{table[name][case].mean} | {table[name][case].quantile:.3g}" for case in SUITE}
         for name in ranked
