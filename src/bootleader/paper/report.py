@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -68,14 +68,25 @@ def inline(drawing: Drawing) -> str:
 
 def claims_markdown(claims: Sequence[Judged]) -> str:
     """The claims table for a README: what the paper says, what was measured, and the verdict."""
-    lines = ["| where | the paper says | measured | verdict |", "|---|---|---|---|"]
-    lines += ["| " + " | ".join(_escaped(text) for text in _cells(row)) + " |" for row in claims]
-    return "\n".join(lines) + "\n"
+    rows = [(row.claim.where, row.claim.statement, row.finding.measured, MARKS[row.finding.verdict]) for row in claims]
+    return markdown(("where", "the paper says", "measured", "verdict"), rows)
 
 
-def _cells(row: Judged) -> tuple[str, ...]:
-    return row.claim.where, row.claim.statement, row.finding.measured, MARKS[row.finding.verdict]
+def markdown(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
+    """A table in Markdown.
+
+    Examples
+    --------
+    >>> print(markdown(["a", "b"], [[1, "x|y"]]), end="")
+    | a | b |
+    |---|---|
+    | 1 | x\\|y |
+    """
+    names = list(header)
+    lines = [names, *rows]
+    written = ["| " + " | ".join(_escaped(entry) for entry in line) + " |" for line in lines]
+    return "\n".join([written[0], "|---" * len(names) + "|", *written[1:]]) + "\n"
 
 
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+def _escaped(entry: Any) -> str:
+    return str(entry).replace("|", "\\|").replace("\n", " ")

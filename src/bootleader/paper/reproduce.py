@@ -17,7 +17,7 @@ from bootleader.paper import PARTS, Part, Size, job
 from bootleader.paper.cells import Results, Store, replacing
 from bootleader.paper.claims import Judged
 from bootleader.paper.part import Outcome
-from bootleader.paper.report import claims_markdown, render
+from bootleader.paper.report import claims_markdown, markdown, render
 
 LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib")
 
@@ -103,7 +103,7 @@ def _seconds(part: Part, size: Size, results: Results, analysis: float) -> dict[
 
 
 def write_outcome(part: Part, outcome: Outcome, out: Path) -> None:
-    """Figures as SVG and PNG, numbers and tables as CSV."""
+    """Figures as SVG and PNG, numbers and tables as CSV, tables as Markdown too."""
     from bootleader.plots import write
 
     for drawing in outcome.drawings:
@@ -114,6 +114,8 @@ def write_outcome(part: Part, outcome: Outcome, out: Path) -> None:
     for table in outcome.tables:
         frame = table.shown if table.data is None else table.data
         write_text(out / f"{table.name}.csv", frame.to_csv(index=False))
+        shown = table.shown.itertuples(index=False, name=None)
+        write_text(out / f"{table.name}.md", markdown(table.shown.columns, shown))
 
 
 def write_claims(claims: list[Judged], out: Path) -> None:
