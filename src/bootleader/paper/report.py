@@ -73,14 +73,14 @@ def claims_markdown(claims: Sequence[Judged]) -> str:
 
 
 def markdown(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
-    """A table in Markdown.
+    r"""A table in Markdown.
 
     Examples
     --------
     >>> print(markdown(["a", "b"], [[1, "x|y"]]), end="")
     | a | b |
     |---|---|
-    | 1 | x\\|y |
+    | 1 | x\|y |
     """
     names = list(header)
     lines = [names, *rows]

@@ -37,7 +37,7 @@ def first_useful(means: tuple[float, ...], sigma_a: float) -> float:
 
     Examples
     --------
-    >>> 28_000 < first_useful((1.0, 0.0), 1.7) < 29_000
+    >>> 27_850 < first_useful((1.0, 0.0), 1.7) < 27_851
     True
     """
     from scipy.optimize import brentq
