@@ -9,7 +9,7 @@ policies with a mistake, which must be rejected at the same level.
 from __future__ import annotations
 
 from copy import deepcopy
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,6 +103,27 @@ def index_p_values(policy: Any, twin: Any, draws: int = 3_000) -> list[float]:
 @pytest.mark.parametrize("case", POLICY_CASES, ids=lambda case: case.id)
 def test_the_law_of_the_index(case):
     assert min(index_p_values(case.policy, case.twin)) > LEVEL / (3 * len(POLICY_CASES))
+
+
+def test_the_pool_is_renewed_when_pulls_have_grown_by_a_twentieth():
+    """Pull by pull, not by statistics: the schedule hardly moves the law of an index or the regret."""
+    player = player_of(bl.AdaptiveReBoot().rule, 3, [1.0] * 3, seed=5, run=0)
+    twin, rng = naive.NaiveAdaptiveReBoot(), np.random.default_rng(8)
+    history: list[list[float]] = [[], [], []]
+    renewals = []
+    for pull in range(1, 401):
+        arm = (pull - 1) % 3
+        reward = float(rng.normal(arm, 1.0 + arm))
+        player.learn(arm, reward)
+        history[arm].append(reward)
+        if pull >= 6:
+            before = twin.pooled_at
+            twin.indices(history, rng)
+            assert (player.pooled_at, player.variance) == (twin.pooled_at, pytest.approx(twin.v, rel=1e-12))
+            renewals += [pull] if twin.pooled_at != before else []
+    assert renewals[:5] == [6, 7, 8, 9, 10]
+    assert all(20 * (b - a) >= a and 20 * (b - 1 - a) < a for a, b in pairwise(renewals))
+    assert 20 < len(renewals) < 80
 
 
 @pytest.mark.parametrize(("policy", "bandit"), REGRET_SELECTION)
