@@ -92,7 +92,7 @@ def random_laws(arms: int, seed: int, orders: float, student: bool) -> tuple[Any
 
 
 def on_a_fine_grid(location: Any, scale: Any, df: Any, finest: int) -> Any:
-    """The same integral by another route: Gauss-Legendre on a grid far finer than is needed, from every location out."""
+    """The same integral by another route: a grid far finer than is needed, outwards from every location."""
     from numpy.polynomial.legendre import leggauss
 
     steps = np.concatenate([[0.0], np.geomspace(1e-2, 1e16, finest)])

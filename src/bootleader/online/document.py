@@ -180,7 +180,8 @@ def _policy(fields: Fields, extra: Sequence[type[Policy]]) -> Policy:
     usual = {field.name: field.default for field in dataclasses.fields(kinds[name])}
     try:
         # What is as usual goes unsaid, for the policy to print as it is mostly written.
-        return kinds[name](**{key: value for key, value in parameters.items() if key not in usual or value != usual[key]})
+        unusual = {key: value for key, value in parameters.items() if key not in usual or value != usual[key]}
+        return kinds[name](**unusual)
     except (TypeError, ValueError) as error:
         raise refuse(f"its policy {name} does not accept its parameters: {error}") from None
 

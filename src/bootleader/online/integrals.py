@@ -124,7 +124,8 @@ def _drawn_wins(variables: Variables, floor: float, tolerance: float) -> tuple[F
     rivals = variables.take(in_play)
     if in_play.any():
         width = (stop[0] - start[0]) + (stop[1] - start[1])
-        panels = _resolving(rivals, Panels(*(np.array([x]) for x in (*start, width))), tolerance)
+        whole = Panels(*(np.array([x]) for x in (*start, width)))
+        panels = _resolving(rivals, whole.halves().halves().halves().halves(), tolerance)
         wins[in_play] = _integrate(rivals, panels, tolerance)
     if floor == -math.inf:
         return wins, 0.0

@@ -10,10 +10,15 @@ from typing import Final
 
 import numpy as np
 
-from bootleader.sampling import LAYER_MASK, SIGN_BIT, WIDTHS, rejected, settle_normal
+from bootleader.sampling import INSIDE, LAYER_MASK, SIGN_BIT, WIDTHS, settle_normal
 from bootleader.streams import MASK, mix64
 
 BATCH: Final = 2048
+
+# The ziggurat's tables, for both signs: one look at a table where a scalar takes a look and a branch.
+SIGNED_LAYER_MASK: Final = LAYER_MASK | SIGN_BIT
+SIGNED_WIDTHS: Final = np.concatenate([WIDTHS, -WIDTHS])
+INSIDE_EITHER_SIGN: Final = np.concatenate([INSIDE, INSIDE])
 
 
 class NormalBuffer:
@@ -43,9 +48,10 @@ class NormalBuffer:
         self.size = max(need, BATCH)
         steps = np.arange(1, self.size + 1, dtype=np.uint64) * np.uint64(self._gamma)
         self._words = mix64(np.uint64(self._start) + steps)
-        magnitude = (self._words >> 11) * WIDTHS[self._words & LAYER_MASK]
-        self.values = np.where((self._words & SIGN_BIT) == 0, magnitude, -magnitude).tolist()
-        self._rejected = [*np.flatnonzero(rejected(self._words)).tolist(), self.size]
+        place = self._words >> 11
+        layer = (self._words & SIGNED_LAYER_MASK).view(np.int64)
+        self.values = (place.view(np.int64) * SIGNED_WIDTHS[layer]).tolist()
+        self._rejected = [*np.flatnonzero(place >= INSIDE_EITHER_SIGN[layer]).tolist(), self.size]
         self._rejections_read = 0
         self.next_rejected = self._rejected[0]
 

@@ -113,7 +113,7 @@ def _history_chances(learner: HistoryLearner, playing: Sequence[int]) -> tuple[F
     One draw's worth of weight is spread evenly, so that no arm that may be chosen is given the probability zero.
     """
     size = max(1, sum(len(learner.arms[slot].history) for slot in playing))
-    draws = min(MOST_DRAWS, max(FEWEST_DRAWS, HISTORY_TO_READ // size))
+    draws = max(min(MOST_DRAWS, FEWEST_DRAWS), min(MOST_DRAWS, HISTORY_TO_READ // size))
     state = [int(mix64(learner.spare[0] ^ GOLDEN))]
     wins = np.full(len(playing), 1.0 / len(playing))
     for _ in range(draws):

@@ -1,0 +1,142 @@
+"""The agent beside river's and MABWiser's bandits, and its own cost as arms multiply."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import bootleader as bl
+from benchmarks.measuring import Measured, processor_seconds
+
+Play = Callable[[int], None]
+
+FEW, MANY = 10, 100_000
+ROUNDS = 2_000
+REWARDS = [random.Random(1).gauss(0.5, 1.0) for _ in range(ROUNDS)]
+
+
+def names(arms: int) -> list[str]:
+    return [str(k) for k in range(arms)]
+
+
+def ours(policy: bl.AdaptiveReBoot, arms: int) -> Play:
+    """Rounds of an agent that has left its opening behind: every arm has had fifteen rewards."""
+    agent = bl.Agent(policy, names(arms), seed=1)
+    rng = random.Random(2)
+    for _ in range(15):
+        agent.update_many(names(arms), [rng.gauss(0.5, 1.0) for _ in range(arms)])
+
+    def play(rounds: int) -> None:
+        for k in range(rounds):
+            arm = agent.pull()
+            agent.update(arm, REWARDS[k])
+
+    return play
+
+
+def rivers() -> Play:
+    from river import bandit
+
+    policy = bandit.UCB(delta=1, seed=1)
+    arms = names(FEW)
+
+    def play(rounds: int) -> None:
+        for k in range(rounds):
+            arm = policy.pull(arms)
+            policy.update(arm, REWARDS[k])
+
+    return play
+
+
+def mabwisers() -> Play:
+    from mabwiser.mab import MAB, LearningPolicy
+
+    policy = MAB(names(FEW), LearningPolicy.UCB1(alpha=1.25))
+    policy.fit(names(FEW), [0.5] * FEW)
+
+    def play(rounds: int) -> None:
+        for k in range(rounds):
+            arm = policy.predict()
+            policy.partial_fit([arm], [REWARDS[k]])
+
+    return play
+
+
+def microseconds_a_round(repeats: int, *players: tuple[Play, int]) -> list[float]:
+    """Median processor microseconds of a round, each player warmed up once, then in turns."""
+    for play, rounds in players:
+        play(rounds)
+    turns = [
+        [processor_seconds(lambda play=play, rounds=rounds: play(rounds)) / rounds * 1e6 for play, rounds in players]  # type: ignore[misc]
+        for _ in range(repeats)
+    ]
+    return [statistics.median(column) for column in zip(*turns, strict=True)]
+
+
+def beside_others(repeats: int) -> Iterator[Measured]:
+    section = f"5. One pull and update of an agent, {FEW} arms"
+    river, mabwiser, adaptive, reboot, ucb, student, coins = microseconds_a_round(
+        repeats,
+        (rivers(), ROUNDS),
+        (mabwisers(), ROUNDS // 10),
+        *((ours(policy, FEW), ROUNDS) for policy in _policies()),
+    )
+    yield Measured(section, "river bandit.UCB", river, "us/round")
+    yield Measured(section, "MABWiser UCB1", mabwiser, "us/round")
+    yield Measured(section, "Agent(AdaptiveReBoot())", adaptive, "us/round")
+    yield Measured(section, "times faster than river bandit.UCB", river / adaptive, "x", bar=1)
+    yield Measured(section, "times faster than MABWiser UCB1", mabwiser / adaptive, "x", bar=20)
+    yield Measured(section, "Agent(UCB1()), times faster than river bandit.UCB", river / ucb, "x", bar=1)
+    yield Measured(section, "Agent(UCB1()), times faster than MABWiser UCB1", mabwiser / ucb, "x", bar=20)
+    yield Measured(section, "Agent(ReBoot(sigma_a=1.5))", reboot, "us/round")
+    yield Measured(section, "Agent(StudentThompson())", student, "us/round")
+    yield Measured(section, "Agent(PHE())", coins, "us/round")
+
+
+def _policies() -> list[Any]:
+    return [bl.AdaptiveReBoot(), bl.ReBoot(sigma_a=1.5), bl.UCB1(), bl.StudentThompson(), bl.PHE()]
+
+
+def as_arms_multiply(repeats: int) -> Iterator[Measured]:
+    section = f"6. One pull and update of an agent, {MANY:,} arms"
+    rounds = 10 * ROUNDS  # so that renewals of the pooled variance, which look at every arm, are shared by rounds
+    for policy in (bl.AdaptiveReBoot(), bl.ReBoot(sigma_a=1.5)):
+        few, many = microseconds_a_round(
+            max(3, repeats // 3), (ours(policy, FEW), ROUNDS), (_in_slices(ours(policy, MANY)), rounds)
+        )
+        yield Measured(section, f"{policy}", many, "us/round")
+        yield Measured(section, f"{policy}, against {FEW} arms", many / few, "x", bar=10, at_most=True)
+
+
+def _in_slices(play: Play) -> Play:
+    def repeated(rounds: int) -> None:
+        for _ in range(rounds // ROUNDS):
+            play(ROUNDS)
+
+    return repeated
+
+
+def decisions(repeats: int) -> Iterator[Measured]:
+    section = f"7. One decide and reward of an agent, {FEW} arms"
+    agent = bl.Agent(bl.AdaptiveReBoot(), names(FEW), seed=1)
+    rng = random.Random(2)
+    agent.update_many(names(FEW) * 15, [rng.gauss(0.5, 1.0) for _ in range(15 * FEW)])
+
+    def play(probability: bool) -> Play:
+        def decide(rounds: int) -> None:
+            for k in range(rounds):
+                agent.reward(agent.decide(probability=probability).id, REWARDS[k])
+
+        return decide
+
+    with_it, without = microseconds_a_round(repeats, (play(True), ROUNDS // 4), (play(False), ROUNDS // 4))
+    yield Measured(section, "with the probability of the choice", with_it, "us/round")
+    yield Measured(section, "without", without, "us/round")
+
+
+def measure(repeats: int) -> Iterator[Measured]:
+    yield from beside_others(repeats)
+    yield from as_arms_multiply(repeats)
+    yield from decisions(repeats)

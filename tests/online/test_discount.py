@@ -1,0 +1,98 @@
+"""Rewards that drift: what a half-life means, and what it is worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bootleader as bl
+
+INDEX_POLICIES = [
+    bl.AdaptiveReBoot(), bl.ReBoot(sigma_a=1.5), bl.ResidualBootstrap(), bl.StudentThompson(), bl.ThompsonSampling(),
+    bl.PHE(), bl.UCB1(), bl.FollowTheLeader(), bl.EpsilonGreedy(),
+]  # fmt: skip
+
+
+def test_moments_are_those_of_rewards_weighted_by_their_age() -> None:
+    half_life = 25.0
+    agent = bl.Agent(bl.ThompsonSampling(), ["a", "b"], seed=1, discount=half_life)
+    rng = np.random.default_rng(0)
+    told: dict[str, list[tuple[int, float]]] = {"a": [], "b": []}
+    for round_ in range(1, 201):
+        arm = "a" if round_ % 3 else "b"
+        reward = 1e6 + rng.normal()
+        agent.update(arm, reward)
+        told[arm].append((round_, reward))
+    for name, arm in zip("ab", (agent._learner.state_now(k) for k in range(2)), strict=True):
+        age = np.array([200 - when for when, _ in told[name]])
+        rewards = np.array([reward for _, reward in told[name]])
+        weight = 0.5 ** (age / half_life)
+        mean = np.average(rewards, weights=weight)
+        assert arm.count == pytest.approx(weight.sum(), rel=1e-12)
+        assert arm.mean == pytest.approx(mean, rel=1e-14)
+        assert arm.rss == pytest.approx((weight * (rewards - mean) ** 2).sum(), rel=1e-6)
+        assert arm.rewards == len(rewards)
+
+
+@pytest.mark.parametrize("policy", INDEX_POLICIES, ids=str)
+def test_an_arm_fades_to_its_opening_and_no_further(policy: Any) -> None:
+    agent = bl.Agent(policy, ["a", "b"], seed=1, discount=10.0)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        agent.update("b", 5.0 + rng.normal())
+    before = agent._learner.state_now(1)
+    for _ in range(2000):
+        agent.update("a", rng.normal())
+    after = agent._learner.state_now(1)
+    opening = policy.rule.opening
+    assert after.count == pytest.approx(opening, abs=1e-12)
+    if opening:
+        assert after.rss / after.count == pytest.approx(before.rss / before.count)
+    agent.update("b", 0.0)
+    assert agent._learner.state_now(1).count == pytest.approx(opening + 1.0, abs=1e-12)
+    assert sum(agent.probabilities().values()) == pytest.approx(1.0)
+    assert agent.pull() in ("a", "b")
+
+
+def test_laws_lag_by_a_fraction_of_the_half_life_at_most() -> None:
+    agent = bl.Agent(bl.ReBoot(sigma_a=1.5), ["a", "b"], seed=1, discount=320.0)
+    agent.update_many(["a", "b"] * 50, [0.0, 1.0] * 50)
+    agent.pull()
+    for _ in range(500):
+        agent.update("a", 0.0)
+        learner: Any = agent._learner
+        behind = learner.rounds - max(learner.pooled_at, learner.arms[1].last)
+        assert behind <= 10
+
+
+def regret(policy: Any, seed: int, discount: float | None, rounds: int = 6000, changes: int = 3) -> float:
+    """Three Gaussian arms, sd 1; the best is one better, and another one after every ``rounds / changes``."""
+    agent = bl.Agent(policy, ["0", "1", "2"], seed=seed, discount=discount)
+    noise = np.random.default_rng(seed).normal(size=rounds)
+    lost = 0.0
+    for t in range(rounds):
+        best = (t * changes // rounds + seed) % 3
+        arm = agent.pull()
+        agent.update(arm, (int(arm) == best) + noise[t])
+        lost += int(arm) != best
+    return lost
+
+
+@pytest.mark.parametrize(
+    "policy", [bl.AdaptiveReBoot(), bl.ReBoot(sigma_a=1.5), bl.ThompsonSampling(prior_sd=10.0), bl.UCB1()], ids=str
+)
+def test_a_discount_follows_an_arm_that_stops_being_the_best(policy: Any) -> None:
+    seeds = range(5)
+    without = np.mean([regret(policy, seed, None) for seed in seeds])
+    within = np.mean([regret(policy, seed, 200.0) for seed in seeds])
+    print(f"{policy}: regret {without:.0f} without a discount, {within:.0f} with a half-life of 200 rounds")
+    assert within < 0.6 * without
+
+
+def test_without_drift_a_discount_costs_something() -> None:
+    """Why it is not on by default."""
+    without = np.mean([regret(bl.AdaptiveReBoot(), seed, None, changes=1) for seed in range(5)])
+    within = np.mean([regret(bl.AdaptiveReBoot(), seed, 200.0, changes=1) for seed in range(5)])
+    assert without < within
