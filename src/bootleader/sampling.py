@@ -68,6 +68,11 @@ def accepted_normal(word: Any) -> Any:
     return x if (word & SIGN_BIT) == 0 else -x
 
 
+def layer_height(layer: Any) -> Any:
+    """The density at a layer's right edge (one reader of the table, since a GPU kernel holds a copy for each)."""
+    return HEIGHTS[layer]
+
+
 def normal_tail(state: Any, i: Any, gamma: Any) -> Any:
     """The normal beyond the base layer."""
     while True:
@@ -85,7 +90,8 @@ def settle_normal(word: Any, state: Any, i: Any, gamma: Any) -> Any:
         if layer == 0:
             tail = normal_tail(state, i, gamma)
             return tail if x >= 0.0 else -tail
-        height = HEIGHTS[layer] + uniform(state, i, gamma) * (HEIGHTS[layer + 1] - HEIGHTS[layer])
+        foot, top = layer_height(layer), layer_height(layer + 1)
+        height = foot + uniform(state, i, gamma) * (top - foot)
         if height < math.exp(-0.5 * x * x):
             return x
         word = next_word(state, i, gamma)
