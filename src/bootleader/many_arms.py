@@ -13,8 +13,10 @@ Any tau gives the same choices in distribution; it moves only when the marked ar
 
 **Point masses** (scale 0, or an infinite location) live in a second tree, of maxima and how many arms share them.
 
-**Precision.** An arm whose probability of not being marked is below e^-45 < 2^-64 is marked always. Sums along the tree
-are taken anew from the children on every change, so nothing drifts.
+**Precision.** Sums along the tree are taken anew from the children on every change, so nothing drifts. An arm whose
+probability of not being marked is below e^-45 < 2^-64 is marked always. A scale too small to move its location makes
+a point mass; at scales of a few units in the location's last place, ties that only rounding makes are not shared
+quite evenly.
 
 The functions are plain scalars over arrays, as in :mod:`bootleader.streams`: they run as they stand in Python
 (``state`` a list of ints) and compiled (``state`` a ``uint64`` array). :mod:`bootleader.compilation` makes them known
@@ -48,6 +50,7 @@ from bootleader.tails import SURE, assurance, attempt_above, crest_of, marking_r
 # and one for the simulator and the agent, so that they agree.
 CROSSOVER: Final = 512
 BRANCHES: Final = 8  # children of a node: one cache line of sums
+FARTHEST: Final = 40.0  # no normal lies this many standard deviations out
 SPARE_VISITS: Final = 6  # marked arms beyond the assurance's goal that a round may have before tau is held too low
 
 LOCATION, SCALE, DF, CREST = 0, 1, 2, 3  # columns of a law
@@ -123,12 +126,12 @@ def set_law(forest: Any, k: Any, location: Any, scale: Any, df: Any) -> None:
 def write_law(forest: Any, k: Any, location: Any, scale: Any, df: Any) -> None:
     """Note arm k's law without a look at the trees: call :func:`settle` after the last one."""
     law = forest.law
-    if not -math.inf < location < math.inf:
+    if not -math.inf < location < math.inf or (df == math.inf and location + FARTHEST * scale == location):
         scale = 0.0
     had_spread, has_spread = law[k, SCALE] > 0.0, scale > 0.0
     if not (had_spread and has_spread):
         _recount(forest, k, location, had_spread, has_spread)
-    if has_spread and df != law[k, DF]:
+    if has_spread and not (had_spread and df == law[k, DF]):
         law[k, CREST] = crest_of(df)
     law[k, LOCATION], law[k, SCALE], law[k, DF] = location, scale, df
 
@@ -166,13 +169,13 @@ def leader(forest: Any, state: Any, i: Any, gamma: Any) -> Any:
     peak = _peak(forest) if tally[POINTS] > 0 else -math.inf
     if peak == math.inf:
         return _tied_point(forest, peak, state, i, gamma)
-    arm, best, visits, none_above = -1, -math.inf, 0, False
+    arm, best, tied, visits, none_above = -1, -math.inf, 0, 0, False
     if tally[SPREAD] > 0:
-        arm, best, visits = _best_marked(forest.law, forest.rate, forest.first, level[TAU], state, i, gamma)
+        arm, best, tied, visits = _best_marked(forest.law, forest.rate, forest.first, level[TAU], state, i, gamma)
         none_above = arm < 0 and peak < level[TAU]
         if none_above:
-            arm, best = _best_below(forest.law, level[TAU], state, i, gamma)
-    if peak > best or (peak == best > -math.inf and below(state, i, gamma, _peak_ties(forest, peak) + 1) > 0):
+            arm, best, tied = _best_below(forest.law, level[TAU], state, i, gamma)
+    if peak > best or (peak == best and arm >= 0 and below(state, i, gamma, tied + _peak_ties(forest, peak)) >= tied):
         arm = _tied_point(forest, peak, state, i, gamma)
     tally[EXCESS] += max(0, visits - int(level[GOAL]) - SPARE_VISITS)
     if none_above or tally[EXCESS] > forest.law.shape[0]:  # the level has cost as much as a new one does
@@ -183,8 +186,10 @@ def leader(forest: Any, state: Any, i: Any, gamma: Any) -> Any:
 # ----------------------------------------------------------------------------------------------------- a round
 
 
-def _best_marked(law: Any, rate: Any, first: Any, tau: Any, state: Any, i: Any, gamma: Any) -> tuple[Any, Any, Any]:
-    """The marked arm with the largest index above tau (-1 if there is none), its index, and how many were visited."""
+def _best_marked(
+    law: Any, rate: Any, first: Any, tau: Any, state: Any, i: Any, gamma: Any
+) -> tuple[Any, Any, Any, Any]:
+    """The marked arm with the largest index above tau (-1: none), its index, how many share it, and the visits made."""
     total = _total(rate, first)
     arm, best, tied, visits = -1, -math.inf, 1, 0
     position = standard_exponential(state, i, gamma)
@@ -201,7 +206,7 @@ def _best_marked(law: Any, rate: Any, first: Any, tau: Any, state: Any, i: Any, 
                 arm = k if below(state, i, gamma, tied) == 0 else arm
             position += rate[k] - into  # the walk has no memory: go on from the arm's end
         position += standard_exponential(state, i, gamma)
-    return arm, best, visits
+    return arm, best, tied, visits
 
 
 def _land(rate: Any, first: Any, position: Any) -> tuple[Any, Any]:
@@ -226,8 +231,8 @@ def _index_above(location: Any, scale: Any, df: Any, tau: Any, sure: Any, state:
     return location + scale * attempt_above(z, df, state, i, gamma)
 
 
-def _best_below(law: Any, tau: Any, state: Any, i: Any, gamma: Any) -> tuple[Any, Any]:
-    """The arm with the largest index, and that index, given that no index exceeds tau. O(K)."""
+def _best_below(law: Any, tau: Any, state: Any, i: Any, gamma: Any) -> tuple[Any, Any, Any]:
+    """The arm with the largest index, that index, and how many share it, given that none exceeds tau. O(K)."""
     arm, best, tied = -1, -math.inf, 1
     for k in range(law.shape[0]):
         location, scale, df = law[k, LOCATION], law[k, SCALE], law[k, DF]
@@ -238,7 +243,7 @@ def _best_below(law: Any, tau: Any, state: Any, i: Any, gamma: Any) -> tuple[Any
             elif index == best:
                 tied += 1
                 arm = k if below(state, i, gamma, tied) == 0 else arm
-    return arm, best
+    return arm, best, tied
 
 
 # -------------------------------------------------------------------------------------------------- the level

@@ -57,7 +57,7 @@ def assurance(location: Any, scale: Any, df: Any, crest: Any, tau: Any, rate: An
 
 
 def _normal_rate(z: Any) -> Any:
-    return _rate_of(_normal_survival(z), _normal_survival(-z) if z < 0.0 else 1.0)
+    return _rate_of(_normal_survival(z), _normal_survival(-z) if z <= 0.0 else 1.0)
 
 
 def _normal_survival(z: Any) -> Any:

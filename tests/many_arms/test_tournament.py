@@ -1,0 +1,85 @@
+"""The simulator's kernel for many arms, held to the plain lock-step kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bootleader as bl
+from bootleader import many_arms
+from bootleader.simulation import blocks
+
+ALARM = 1e-3
+NOISY = [bl.ReBoot(1.5), bl.AdaptiveReBoot(), bl.StudentThompson(), bl.ResidualBootstrap(), bl.ThompsonSampling()]
+NOISELESS = [bl.FollowTheLeader(), bl.EpsilonGreedy(0.2)]
+COINS = bl.BernoulliBandit(bl.Uniform(0.2, 0.8, arms=30))
+NORMALS = bl.GaussianBandit(bl.Uniform(0, 1, arms=30))
+
+
+def _simulated(monkeypatch: Any, crossover: int, *args: Any, **kwargs: Any) -> bl.Simulation:
+    monkeypatch.setattr(many_arms, "CROSSOVER", crossover)
+    return bl.simulate(*args, **kwargs)
+
+
+def _both(monkeypatch: Any, *args: Any, **kwargs: Any) -> tuple[bl.Simulation, bl.Simulation]:
+    return tuple(_simulated(monkeypatch, crossover, *args, **kwargs) for crossover in (2, 10**9))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("bandit", [COINS, NORMALS])
+def test_without_noise_choices_are_the_same_bit_for_bit(monkeypatch: Any, bandit: Any) -> None:
+    fast, plain = _both(monkeypatch, NOISELESS, bandit, rounds=600, runs=10, seed=4)
+    assert np.array_equal(fast.final_regret, plain.final_regret)
+    assert np.array_equal(fast.pulls, plain.pulls)
+
+
+def _same_law(monkeypatch: Any, bandit: Any, rounds: int, runs: int) -> None:
+    fast = _simulated(monkeypatch, 2, NOISY, bandit, rounds=rounds, runs=runs, seed=1)
+    plain = _simulated(monkeypatch, 10**9, NOISY, bandit, rounds=rounds, runs=runs, seed=2)
+    for ours, theirs in zip(fast.final_regret, plain.final_regret, strict=True):
+        assert stats.mannwhitneyu(ours, theirs).pvalue > ALARM / (2 * len(NOISY))
+
+
+@pytest.mark.parametrize("bandit", [COINS, NORMALS])
+def test_regret_is_that_of_the_plain_kernel(monkeypatch: Any, bandit: Any) -> None:
+    _same_law(monkeypatch, bandit, rounds=400, runs=1_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arms", [30, 800])
+def test_regret_is_that_of_the_plain_kernel_at_full_size(monkeypatch: Any, arms: int) -> None:
+    _same_law(monkeypatch, bl.GaussianBandit(bl.Uniform(0, 1, arms=arms)), rounds=4 * arms, runs=4_000)
+
+
+def test_results_do_not_depend_on_slices_or_on_the_number_of_runs(monkeypatch: Any) -> None:
+    bandit = bl.GaussianBandit(bl.Uniform(0, 1, arms=many_arms.CROSSOVER))
+    options: Any = {"rounds": 3_000, "seed": 6, "checkpoints": 7}
+    whole = bl.simulate(NOISY, bandit, runs=3, **options)
+    monkeypatch.setattr(blocks, "ROUNDS_A_LOOK", 1)
+    monkeypatch.setattr(blocks, "SLICE", 1e-4)
+    sliced = bl.simulate(NOISY, bandit, runs=5, **options)
+    assert np.array_equal(whole.final_regret, sliced.final_regret[:, :3])
+    again = bl.simulate(NOISY, bandit, runs=3, **options)
+    assert np.array_equal(whole.mean_regret, again.mean_regret)
+    assert np.array_equal(whole.pulls, again.pulls)
+
+
+def test_the_kernel_is_chosen_by_the_number_of_arms_alone() -> None:
+    chosen = blocks.finds_leader_by_tournament
+    for policy in NOISY + NOISELESS:
+        assert chosen(policy, many_arms.CROSSOVER)
+        assert not chosen(policy, many_arms.CROSSOVER - 1)
+    for policy in (bl.PHE(1.0), bl.UCB1(), bl.Giro(1.0)):
+        assert not chosen(policy, 10**6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", [bl.ReBoot(1.5), bl.AdaptiveReBoot()])
+def test_a_million_arms(policy: Any) -> None:
+    arms = 1_000_000
+    rounds = policy.rule.opening * arms + 50_000
+    sim = bl.simulate(policy, bl.GaussianBandit(bl.Uniform(0, 1, arms=arms)), rounds=rounds, runs=1)
+    assert sim.pulls.sum() == rounds
+    assert sim.pulls.min() >= policy.rule.opening
