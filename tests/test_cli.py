@@ -1,8 +1,8 @@
 """The command line: results, one-line errors, exit statuses, and a quick start."""
 
+import os
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -26,6 +26,11 @@ def refused(capsys, *arguments):
     return line
 
 
+def processor_seconds_of_children():
+    spent = os.times()
+    return spent.children_user + spent.children_system
+
+
 def test_help_is_quick_and_imports_nothing_heavy():
     code = (
         "import sys; from bootleader import cli\n"
@@ -34,11 +39,11 @@ def test_help_is_quick_and_imports_nothing_heavy():
         "heavy = {'numba', 'matplotlib', 'pandas', 'scipy', 'distributed', 'jinja2'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
-    began = time.process_time()
+    began = processor_seconds_of_children()
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr
     assert "reproduce" in finished.stdout
-    assert time.process_time() - began < 0.5
+    assert processor_seconds_of_children() - began < 0.5
 
 
 @pytest.mark.parametrize("command", ["reproduce", "compare", "bound", "policies"])

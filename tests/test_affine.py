@@ -1,0 +1,79 @@
+"""AffineBandit pays the other bandit's rewards in another unit."""
+
+import numpy as np
+import pytest
+
+from bootleader import (
+    AffineBandit,
+    BernoulliBandit,
+    EmpiricalBandit,
+    ExponentialBandit,
+    GaussianBandit,
+    LogisticBandit,
+    RevenueBandit,
+    StudentTBandit,
+    Uniform,
+    simulate,
+)
+
+BANDITS = [
+    GaussianBandit(Uniform(0, 1, arms=3), sd=(1.0, 2.0, 3.0)),
+    ExponentialBandit((6.0, 7.0), shift=5),
+    LogisticBandit((0.0, 1.0)),
+    StudentTBandit((0.0, 1.0), df=3),
+    BernoulliBandit((0.3, 0.6)),
+    RevenueBandit((0.5, 1.5), conversion=0.5),
+    EmpiricalBandit([[1.0, 2.0], [0.0, 5.0, 7.0]]),
+]
+
+
+class Recorder:
+    """Plays the arms in turn and keeps what they pay."""
+
+    paid: list
+
+    def start(self, arms, rng):
+        self.arms, self.turn = arms, 0
+
+    def pull(self):
+        self.turn += 1
+        return self.turn % self.arms
+
+    def update(self, arm, reward):
+        type(self).paid.append(reward)
+
+
+def rewards_of(bandit):
+    Recorder.paid = []
+    simulate(Recorder(), bandit, rounds=40, runs=2, seed=3)
+    return np.array(Recorder.paid)
+
+
+@pytest.mark.parametrize("bandit", BANDITS, ids=lambda bandit: type(bandit).__name__)
+def test_rewards_means_and_sds_are_those_of_the_bandit_in_another_unit(bandit):
+    other = AffineBandit(bandit, scale=1_000.0, shift=-1e6)
+    assert rewards_of(other) == pytest.approx(1_000.0 * rewards_of(bandit) - 1e6, rel=1e-12)
+    runs = np.arange(5, dtype=np.uint64)
+    plain, changed = bandit.arms_of(9, runs), other.arms_of(9, runs)
+    assert changed.mean == pytest.approx(1_000.0 * plain.mean - 1e6)
+    assert changed.sd == pytest.approx(1_000.0 * plain.sd)
+
+
+def test_changes_of_unit_add_up():
+    once = AffineBandit(GaussianBandit((1.0, 0.0)), 6.0, 5.0)
+    twice = AffineBandit(AffineBandit(GaussianBandit((1.0, 0.0)), 2.0, 1.0), 3.0, 2.0)
+    assert rewards_of(twice) == pytest.approx(rewards_of(once))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((GaussianBandit((1.0, 0.0)), 0.0), ValueError, "scale must be"),
+        ((GaussianBandit((1.0, 0.0)), -1.0), ValueError, "scale must be"),
+        ((GaussianBandit((1.0, 0.0)), 1.0, float("nan")), ValueError, "shift must be"),
+        (([1.0, 0.0], 1.0), TypeError, "bandit must be"),
+    ],
+)
+def test_bad_input_is_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        AffineBandit(*arguments)
