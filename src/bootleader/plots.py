@@ -173,9 +173,10 @@ def regret_panels(
     log: bool = False,
     note: str = "",
     height: float = 4.2,
+    sharey: bool = True,
 ) -> Figure:
     """Regret curves side by side, one panel a title, every curve labelled at its end."""
-    figure, axes = new_figure(1.4 + 4.6 * len(panels) if len(panels) > 1 else 7.0, height, len(panels), sharey=True)
+    figure, axes = new_figure(1.4 + 4.6 * len(panels) if len(panels) > 1 else 7.0, height, len(panels), sharey)
     for panel, (title, curves) in zip(axes, panels.items(), strict=True):
         rounds = next(iter(curves.values())).x
         draw_curves(panel, rounds, {name: (c.mean, c.sem) for name, c in curves.items()}, styles, log)
@@ -184,6 +185,8 @@ def regret_panels(
     axes[0].set_ylabel("mean regret, ± 1 standard error" + (" (log scale)" if log else ""))
     if log:
         _frame_from(axes[0], [c.mean[max(0, len(c.mean) // 25)] for curves in panels.values() for c in curves.values()])
+    elif sharey:  # limits set panel by panel would leave the last one's
+        axes[0].set_ylim(0, 1.04 * max(float((c.mean + c.sem).max()) for cs in panels.values() for c in cs.values()))
     for panel, curves in zip(axes, panels.values(), strict=True):
         label_ends(panel, {name: float(c.mean[-1]) for name, c in curves.items()}, styles)
     remark(figure, note)

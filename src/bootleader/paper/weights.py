@@ -40,7 +40,9 @@ def analyse(size: Size, results: Results) -> Outcome:
         f"{size.rounds_of() // SHORTER:,} rounds; not a figure of the paper, which only names the families."
     )
     return Outcome(
-        drawings=[Drawing("weights", regret_panels(panels, STYLES, note=size.remark(), height=3.8), caption)],
+        drawings=[
+            Drawing("weights", regret_panels(panels, STYLES, note=size.remark(), height=3.8, sharey=False), caption)
+        ],
         numbers={"weights": curves_frame(panels, "round")},
         claims=[judge(size, results), judge_lock_out(size, results)],
     )
