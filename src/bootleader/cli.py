@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output went away, as `head` does
         sys.stderr.close()
         return 0
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, OSError) as error:
         print(f"bootleader: {' '.join(str(error).split())}", file=sys.stderr)
         return USER_ERROR
 
