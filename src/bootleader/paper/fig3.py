@@ -105,7 +105,7 @@ def judge_aid(size: Size, results: Results, shape: str) -> claims.Judged:
     return claims.judged(
         f"{WHERE} ({shape})", f"σ_a = 1.5 is a near-optimal choice for {shape} rewards.",
         f"Mean regret at σ_a = 1.5 over the least of σ_a = 0.5, 1, 1.5 and 2, below {NEAR:g}.",
-        claims.Finding(finding.verdict, f"{finding.measured}; {_listing(finals)}"),
+        claims.Finding(finding.verdict, f"{finding.measured}; σ_a = {best:g} is the best of these; {_listing(finals)}"),
     )  # fmt: skip
 
 
