@@ -34,7 +34,9 @@ class AgentMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.fewer_draws = mock.patch("bootleader.online.probabilities.MOST_DRAWS", 20)  # estimates need not be good here
+        self.fewer_draws = mock.patch(
+            "bootleader.online.probabilities.MOST_DRAWS", 20
+        )  # estimates need not be good here
         self.fewer_draws.start()
 
     def teardown(self) -> None:

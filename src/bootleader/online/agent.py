@@ -355,7 +355,8 @@ class Agent:
         """
         from bootleader.online.document import read
 
-        return read(cls, document, tuple(policies), clock)
+        agent: Self = read(cls, document, tuple(policies), clock)
+        return agent
 
     def merge(self, other: Agent) -> None:
         """Take in what another agent has learnt, on other data, with the same policy.

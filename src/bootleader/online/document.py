@@ -165,7 +165,7 @@ def _agent_of(agent_type: type[Any], fields: Fields, extra: Sequence[type[Policy
 
 
 def _policy(fields: Fields, extra: Sequence[type[Policy]]) -> Policy:
-    kinds = {kind.__name__: kind for kind in (*map(type, POLICIES), *extra)}
+    kinds: dict[str, type[Policy]] = {kind.__name__: kind for kind in (*map(type, POLICIES), *extra)}
     name = fields.text("name")
     if name not in kinds:
         raise refuse(f"its policy {name!r} is unknown; give the class in policies=")

@@ -188,7 +188,7 @@ class IndexLearner(Learner):
         """What the discount has left by round ``now`` of each unit of an arm's count."""
         if self.half_life is None or arm.count <= self._opening:
             return 1.0
-        return max(0.5 ** ((now - arm.last) / self.half_life), self._opening / arm.count)
+        return max(math.exp2((arm.last - now) / self.half_life), self._opening / arm.count)
 
     def _fade(self, arm: ArmState, now: int) -> None:
         """Bring an arm's moments to round ``now``; a reward of that round then counts in full."""
