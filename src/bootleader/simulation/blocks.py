@@ -101,16 +101,17 @@ def finds_leader_by_tournament(policy: Any, arms: int) -> bool:
 
 def play_block(block: Block, stop: threading.Event | None = None) -> BlockResult:
     """Play a block to the end (or raise ``Stopped``), whichever kind of policy it holds."""
-    started = time.thread_time()
     runs = Runs.of(block)
     if not isinstance(block.policy, Policy):
+        started = time.thread_time()
         pulls = play_python(copy.deepcopy(block.policy), block, runs, stop)
+        seconds = time.thread_time() - started
     elif not isinstance(block.policy.rule, IndexRule):
-        pulls = _play_history(block.policy.rule, block, runs, stop)
+        pulls, seconds = _play_history(block.policy.rule, block, runs, stop)
     elif finds_leader_by_tournament(block.policy, block.bandit.arms):
-        pulls = _play_tournament(block.policy, block.policy.rule, block, runs, stop)
+        pulls, seconds = _play_tournament(block.policy, block.policy.rule, block, runs, stop)
     else:
-        pulls = _play_lockstep(block.policy, block.policy.rule, block, runs, stop)
+        pulls, seconds = _play_lockstep(block.policy, block.policy.rule, block, runs, stop)
     mean = runs.curves.mean(axis=1)
     return BlockResult(
         runs=block.runs,
@@ -118,12 +119,17 @@ def play_block(block: Block, stop: threading.Event | None = None) -> BlockResult
         squares=((runs.curves - mean[:, None]) ** 2).sum(axis=1),
         final=runs.curves[-1].copy(),
         pulls=pulls,
-        seconds=time.thread_time() - started,
+        seconds=seconds,
     )
 
 
-def _in_slices(rounds: int, stop: threading.Event | None, advance: Any) -> None:
-    """Call ``advance(start, end)`` over all rounds, in slices short enough to be stopped between."""
+def _in_slices(rounds: int, stop: threading.Event | None, advance: Any) -> float:
+    """Call ``advance(start, end)`` over all rounds, in slices short enough to be stopped between.
+
+    Returns the processor seconds that took; no rounds come first, so that compiling the kernel does not count.
+    """
+    advance(0, 0)
+    first = time.thread_time()
     start, size = 0, ROUNDS_A_LOOK
     while start < rounds:
         if stop is not None and stop.is_set():
@@ -133,6 +139,7 @@ def _in_slices(rounds: int, stop: threading.Event | None, advance: Any) -> None:
         advance(start, end)
         pace = (time.perf_counter() - began) / (end - start)
         start, size = end, max(1, min(4 * size, int(SLICE / max(pace, 1e-9))))
+    return time.thread_time() - first
 
 
 def _padded(theta: tuple[float, ...]) -> tuple[float, ...]:
@@ -156,7 +163,7 @@ def _index_plan(rule: IndexRule, bandit: Bandit) -> Any:
 
 def _play_lockstep(
     policy: Policy, rule: IndexRule, block: Block, runs: Runs, stop: threading.Event | None
-) -> npt.NDArray[np.int64]:
+) -> tuple[npt.NDArray[np.int64], float]:
     from bootleader.simulation import lockstep
 
     arms, lanes = runs.gap.shape
@@ -185,32 +192,34 @@ def _play_lockstep(
     def advance(start: int, end: int) -> None:
         lockstep.advance(plan, runs.arms, streams, table, scratch, block.checkpoints, runs.curves, start, end)
 
-    _in_slices(block.rounds, stop, advance)
-    return np.asarray(table.moments[:, :, lockstep.COUNT].sum(axis=1), np.int64)
+    seconds = _in_slices(block.rounds, stop, advance)
+    return np.asarray(table.moments[:, :, lockstep.COUNT].sum(axis=1), np.int64), seconds
 
 
 def _play_tournament(
     policy: Policy, rule: IndexRule, block: Block, runs: Runs, stop: threading.Event | None
-) -> npt.NDArray[np.int64]:
+) -> tuple[npt.NDArray[np.int64], float]:
     from bootleader.simulation import tournament
 
     arms, lanes = runs.gap.shape
     noise_sd = np.broadcast_to(policy.known_sd(arms, runs.arms.sd), (arms, lanes)).astype(float)
     plan = _index_plan(rule, block.bandit)
     streams = tournament.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards)
-    pulls = np.zeros(arms, np.int64)
+    pulls, seconds = np.zeros(arms, np.int64), 0.0
     for lane in range(lanes):
         table = tournament.run_table(noise_sd[:, lane].copy(), runs.gap[:, lane].copy())
 
         def advance(start: int, end: int, lane: int = lane, table: Any = table) -> None:
             tournament.advance(plan, runs.arms, streams, table, block.checkpoints, runs.curves, lane, start, end)
 
-        _in_slices(block.rounds, stop, advance)
+        seconds += _in_slices(block.rounds, stop, advance)
         pulls += np.asarray(table.moments[:, tournament.COUNT], np.int64)
-    return pulls
+    return pulls, seconds
 
 
-def _play_history(rule: HistoryRule, block: Block, runs: Runs, stop: threading.Event | None) -> npt.NDArray[np.int64]:
+def _play_history(
+    rule: HistoryRule, block: Block, runs: Runs, stop: threading.Event | None
+) -> tuple[npt.NDArray[np.int64], float]:
     from bootleader.compilation import RESAMPLERS
     from bootleader.simulation import resampling
 
@@ -219,7 +228,7 @@ def _play_history(rule: HistoryRule, block: Block, runs: Runs, stop: threading.E
         RESAMPLERS.index(rule.resample), _padded(rule.theta), rule.opening, DRAWS.index(block.bandit.draw)
     )
     streams = resampling.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards)
-    pulls = np.zeros(arms, np.int64)
+    pulls, seconds = np.zeros(arms, np.int64), 0.0
     arena = np.empty(resampling.arena_size(arms, block.rounds))
     for lane in range(lanes):
         table = resampling.HistoryTable(
@@ -238,9 +247,9 @@ def _play_history(rule: HistoryRule, block: Block, runs: Runs, stop: threading.E
         def advance(start: int, end: int, lane: int = lane, table: Any = table) -> None:
             resampling.advance(plan, runs.arms, streams, table, block.checkpoints, runs.curves, lane, start, end)
 
-        _in_slices(block.rounds, stop, advance)
+        seconds += _in_slices(block.rounds, stop, advance)
         pulls += np.asarray(table.count, np.int64)
-    return pulls
+    return pulls, seconds
 
 
 def play_blocks(blocks: list[Block], stop: threading.Event | None = None) -> list[BlockResult]:

@@ -25,6 +25,7 @@ OTHER_LANES = 4
 TOURNAMENT_LANES = 1  # with very many arms one run is work and memory enough for a block
 TASK_WORK = 2e7  # index draws (arms x rounds x runs) that a task should hold at least
 IN_FLIGHT = 64  # tasks handed to the executor ahead of time, at the least
+AHEAD = 16  # windows by which tasks may run ahead of the oldest unfinished one
 
 
 def simulate(
@@ -197,18 +198,22 @@ def _mapped(tasks: list[Task], executor: Executor | None) -> Iterator[tuple[Task
 def _windowed(
     tasks: list[Task], submit: Callable[[Task], Future[list[BlockResult]]]
 ) -> Iterator[tuple[Task, list[BlockResult]]]:
-    waiting = iter(tasks)
     window = max(IN_FLIGHT, 4 * _cores())
-    flying: dict[Future[list[BlockResult]], Task] = {}
+    flying: dict[Future[list[BlockResult]], int] = {}
+    submitted = 0
     try:
         while True:
-            while len(flying) < window and (task := next(waiting, None)) is not None:
-                flying[submit(task)] = task
+            oldest = next(iter(flying.values()), submitted)
+            # Not too far ahead of a task that hangs: what ends after it has to be kept until it does.
+            last = min(len(tasks), oldest + AHEAD * window, submitted + window - len(flying))
+            for place in range(submitted, last):
+                flying[submit(tasks[place])] = place
+            submitted = max(submitted, last)
             if not flying:
                 return
             done, _ = wait(flying, return_when=FIRST_COMPLETED)
             for future in done:
-                yield flying.pop(future), future.result()
+                yield tasks[flying.pop(future)], future.result()
     except BaseException:
         for future in flying:
             future.cancel()

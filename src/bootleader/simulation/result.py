@@ -149,8 +149,8 @@ class Simulation:
 
     def __str__(self) -> str:
         header = f"{self.bandit}\n{int(self.rounds[-1]):,} rounds, {self.runs:,} runs, seed {self.seed}\n\n"
-        decimals = {"mean regret": 1, "std error": 2, "median": 1, "95 %": 1, "99 %": 1, "seconds": 2}
-        formatters: Any = {name: f"{{:.{d}f}}".format for name, d in decimals.items()}
+        formatters: Any = {name: "{:,.5g}".format for name in ("mean regret", "median", "95 %", "99 %")}
+        formatters |= {"std error": "{:,.3g}".format, "seconds": "{:.3g}".format}
         return header + self.summary().to_string(index=False, formatters=formatters)
 
     __repr__ = __str__
