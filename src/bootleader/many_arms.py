@@ -51,10 +51,13 @@ from bootleader.tails import SURE, assurance, attempt_above, crest_of, marking_r
 CROSSOVER: Final = 512
 BRANCHES: Final = 8  # children of a node: one cache line of sums
 FARTHEST: Final = 40.0  # no normal lies this many standard deviations out
-SPARE_VISITS: Final = 6  # marked arms beyond the assurance's goal that a round may have before tau is held too low
+SPARE_VISITS: Final = 6  # marked arms beyond the assurance aimed at that a round may have before tau is held too low
+SOON: Final = 16  # a level that lasts for less than one round in so many arms is placed with more to spare next time
 
 LOCATION, SCALE, DF, CREST = 0, 1, 2, 3  # columns of a law
-TAU, STEEPNESS, GOAL = 0, 1, 2  # the level, how fast the log of the assurance falls in it, and the assurance to have
+# The level, how fast the log of the assurance falls in it, the assurance to have at least, the one to aim at when the
+# level is placed, and how many rounds ago that was.
+TAU, STEEPNESS, LEAST, AIM, AGE = 0, 1, 2, 3, 4
 SPREAD, POINTS, EXCESS = 0, 1, 2  # arms with a spread, arms that are point masses, visits beyond the allowance
 
 
@@ -95,13 +98,14 @@ def plant(arms: int) -> Forest:
         size //= BRANCHES
     law = np.zeros((arms, 4))
     law[:, LOCATION] = -math.inf
+    least = max(math.log(arms) - 2.0, 2.0)  # then an O(K) round comes less than once in some K rounds
     return Forest(
         law=law,
         rate=np.zeros(width),
         peak=np.full(width, -math.inf),
         ties=np.zeros(width, np.int64),
         first=np.array(first, np.int64),
-        level=np.array([-math.inf, 0.0, math.log(arms) + 1.0]),
+        level=np.array([-math.inf, 0.0, least, least + 2.0, 0.0]),
         tally=np.zeros(3, np.int64),
     )
 
@@ -148,7 +152,7 @@ def _recount(forest: Any, k: Any, location: Any, had_spread: Any, has_spread: An
 
 def settle(forest: Any) -> None:
     """Make both trees fit the laws, and place the level anew if it no longer fits. O(K)."""
-    _place_level(forest)
+    _place_level(forest, False)
     _repeak_all(forest)
 
 
@@ -177,9 +181,11 @@ def leader(forest: Any, state: Any, i: Any, gamma: Any) -> Any:
             arm, best, tied = _best_below(forest.law, level[TAU], state, i, gamma)
     if peak > best or (peak == best and arm >= 0 and below(state, i, gamma, tied + _peak_ties(forest, peak)) >= tied):
         arm = _tied_point(forest, peak, state, i, gamma)
-    tally[EXCESS] += max(0, visits - int(level[GOAL]) - SPARE_VISITS)
+    tally[EXCESS] += max(0, visits - int(level[AIM]) - SPARE_VISITS)
+    level[AGE] += 1.0
     if none_above or tally[EXCESS] > forest.law.shape[0]:  # the level has cost as much as a new one does
-        _place_level(forest)
+        _adjust_aim(level, none_above and level[AGE] * SOON < forest.law.shape[0])
+        _place_level(forest, True)
     return arm
 
 
@@ -249,22 +255,34 @@ def _best_below(law: Any, tau: Any, state: Any, i: Any, gamma: Any) -> tuple[Any
 # -------------------------------------------------------------------------------------------------- the level
 
 
-def _place_level(forest: Any) -> None:
-    """Find a tau at which the assurance is near its goal, and recompute the rates there. O(K)."""
+def _adjust_aim(level: Any, sank_soon: Any) -> None:
+    """Aim higher while arms lose their rates fast, so that the level is placed less often; else lower again."""
+    least = level[LEAST]
+    level[AIM] = min(1.3 * level[AIM], 4.0 * least) if sank_soon else max(level[AIM] / 1.3, least + 2.0)
+
+
+def _place_level(forest: Any, rates_fit: Any) -> None:
+    """Find a tau whose assurance is near the one aimed at, and recompute the rates there unless they fit. O(K)."""
     level = forest.level
-    goal = level[GOAL]
+    aim = level[AIM]
     forest.tally[EXCESS] = 0
-    if forest.tally[SPREAD] <= goal:  # few enough to draw all of them every time
+    level[AGE] = 0.0
+    if forest.tally[SPREAD] <= aim:  # few enough to draw all of them every time
         level[TAU] = -math.inf
         _survey(forest)
         return
     if level[TAU] == -math.inf:
         _guess_level(forest)
+        rates_fit = False
+    found = _total(forest.rate, forest.first) if rates_fit else _survey(forest)
+    if rates_fit and found >= level[LEAST]:  # at most this much is assured: with Student laws perhaps too little
+        found = _survey(forest)
+    if level[LEAST] <= found <= 1.5 * aim:
+        return
     low, high, log_low, log_high = -math.inf, math.inf, 0.0, 0.0
     stride = 1.0
-    found = _survey(forest)
-    while not goal - 1.0 <= found <= goal + 2.5:
-        tau, height = level[TAU], math.log(max(found, 1e-300) / goal)
+    while not 0.8 * aim <= found <= 1.3 * aim:
+        tau, height = level[TAU], math.log(max(found, 1e-300) / aim)
         if height > 0.0:
             low, log_low = tau, height
         else:

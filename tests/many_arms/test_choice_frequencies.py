@@ -74,9 +74,10 @@ def test_choices_have_the_exact_probabilities_at_full_size(name: str, share: flo
     _check(name, share, draws=10_000_000, seed=8)
 
 
-def test_tight_laws_that_round_to_their_location_share_ties() -> None:
-    laws = [(1e9, 1e-9, INF), (1e9, 1e-12, INF), (1e9, 0.0, INF), (1e9 - 1.0, 1e-9, INF)]
-    assert p_value(choice_counts(laws, 30_000, seed=9), np.array([1, 1, 1, 0]) / 3) > ALARM
+@pytest.mark.parametrize("df", [5.0, INF])
+def test_laws_too_tight_to_leave_their_location_share_ties(df: float) -> None:
+    laws = [(1e9, 1e-9, df), (1e9, 1e-12, df), (1e9, 0.0, INF), (1e9 - 1.0, 1e-9, df)]
+    assert p_value(choice_counts(laws, 30_000, tau=-INF, seed=9), np.array([1, 1, 1, 0]) / 3) > ALARM
 
 
 def test_no_arm_leads_when_all_are_off() -> None:
