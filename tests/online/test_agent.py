@@ -147,8 +147,9 @@ def test_bad_parameters_raise(options: Any, match: str) -> None:
 
 def test_batches_share_out_the_opening() -> None:
     agent = agent_of()
-    batch = agent.pull_many(6)
-    assert sorted(batch) == sorted(COLOURS * 2)
+    for _ in range(3):  # a batch that nobody rewarded is not remembered
+        batch = agent.pull_many(6)
+        assert sorted(batch) == sorted(COLOURS * 2)
     agent.update_many(batch, np.arange(6.0))
     assert agent.summary()["pulls"].tolist() == [2, 2, 2]
     assert len(agent.pull_many(50)) == 50
