@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from bootleader.bandits import GaussianBandit
 from bootleader.paper.cells import CHECKPOINTS, REPEATS, Cell, Results, Store
@@ -63,18 +59,9 @@ def play(cell: Cell, executor: Executor | None) -> Simulation:
 
 
 def play_timed(cell: Cell) -> Simulation:
-    """Simulate a cell some times on one core, and keep the fastest: the results are the same, the seconds differ.
-
-    The seconds are the processor's, so that what else the machine is doing counts little.
-    """
-
-    def timed() -> Simulation:
-        began = time.process_time()
-        result = play(cell, one)
-        return replace(result, seconds=np.array([time.process_time() - began]))
-
+    """Simulate a cell some times on one core, and keep the fastest: the results are the same, the seconds differ."""
     with ThreadPoolExecutor(1) as one:
-        return min((timed() for _ in range(REPEATS)), key=lambda result: float(result.seconds[0]))
+        return min((play(cell, one) for _ in range(REPEATS)), key=lambda result: float(result.seconds[0]))
 
 
 def warm_up() -> None:
