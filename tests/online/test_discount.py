@@ -67,6 +67,26 @@ def test_laws_lag_by_a_fraction_of_the_half_life_at_most() -> None:
         assert behind <= 10
 
 
+def test_an_arm_grows_young_again() -> None:
+    """Below 13 rewards' worth AdaptiveReBoot's noise is a Student's; a discount leads back there."""
+    agent = bl.Agent(bl.AdaptiveReBoot(), ["a", "b"], seed=1, discount=1000.0)
+    rng = np.random.default_rng(0)
+    for _ in range(15):
+        agent.update_many(["a", "b"], rng.normal(size=2))
+    learner: Any = agent._learner
+    ages = set()
+    for k in range(3000):
+        if k % 200 == 0:
+            agent.update("a", rng.normal())
+        agent.update("b", rng.normal())
+        agent.pull()
+        young = sum(shape != float("inf") for shape in learner.shape)
+        assert learner._young == young
+        assert learner._quick == (young == 0)
+        ages.add(young)
+    assert ages == {0, 1}
+
+
 def regret(policy: Any, seed: int, discount: float | None, rounds: int = 6000, changes: int = 3) -> float:
     """Three Gaussian arms, sd 1; the best is one better, and another one after every ``rounds / changes``."""
     agent = bl.Agent(policy, ["0", "1", "2"], seed=seed, discount=discount)

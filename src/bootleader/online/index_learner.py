@@ -101,15 +101,16 @@ class IndexLearner(Learner):
         elif place >= 0:
             rule = self.rule
             law = rule.law(rule.theta, arm.noise_sd, arm.count, arm.anchor + arm.drift, arm.rss, self.variance)
-            if self._young:
-                self._grow_up(self.shape[place], law[2])
+            if law[2] != self.shape[place]:
+                self._count_young(self.shape[place], law[2])
             self.location[place], self.scale[place], self.shape[place] = law
             if self._crowd is not None:
                 self._crowd.set_law(place, *law)
 
-    def _grow_up(self, before: float, after: float) -> None:
-        """Keep count of the arms with Student noise."""
-        self._young += (after != math.inf) - (before != math.inf)
+    def _count_young(self, before: float, after: float) -> None:
+        """Keep count of the arms with Student noise; with a discount an arm may grow young again."""
+        if self.rule.noise == Noise.STUDENT:
+            self._young += (after != math.inf) - (before != math.inf)
         self._quick = self._normal and not self._young and self._crowd is None
 
     def _must_renew(self) -> bool:
