@@ -16,7 +16,7 @@ GEOMETRIC_MEAN, WORST = 1.45, 4.0
 
 
 # In nearly one of a hundred runs of "bern .02/.03" the better arm is locked out, so the 99 % quantile sits on a cliff:
-# over 2,000 runs it comes out anywhere from 2.4 to 4.9 times the oracle's. Three times as many runs tell it well enough.
+# over 2,000 runs it comes out anywhere from 2.4 to 4.9 times the oracle's. Three times as many tell it well enough.
 SEEDS = (0, 1, 2020)
 
 
