@@ -95,8 +95,8 @@ def winning_probabilities(location: Any, scale: Any, df: Any, tolerance: float =
 
     Examples
     --------
-    >>> winning_probabilities([0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]).round(4)
-    array([0.2188, 0.2188, 0.5625])
+    >>> winning_probabilities([0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]).round(2)
+    array([0.22, 0.22, 0.56])
     """
     everyone = Variables(*(np.asarray(column, np.float64) for column in (location, scale, df)))
     wins = np.zeros(everyone.location.shape)
