@@ -57,6 +57,17 @@ def test_every_position_lands_on_its_arm() -> None:
         assert into == pytest.approx(position - (ends[k] - forest.rate[k]), abs=1e-9)
 
 
+def test_a_position_past_the_end_lands_on_the_last_arm_with_a_rate() -> None:
+    from bootleader.many_arms import _land
+
+    forest = plant(70)
+    for k in (3, 41):
+        set_law(forest, k, 0.0, 1.0, INF)
+    k, into = _land(forest.rate, forest.first, 1e6)
+    assert k == 41
+    assert into >= forest.rate[k]  # which the walk takes for no arm at all
+
+
 def test_the_level_is_moved_rarely_while_arms_learn() -> None:
     arms, rounds = 600, 3_000
     rng = np.random.default_rng(1)
