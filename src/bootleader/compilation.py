@@ -13,10 +13,9 @@ from types import ModuleType
 from typing import Any
 
 import numba
-import numpy as np
 from numba.extending import overload, register_jitable
 
-from bootleader import many_arms, moments, sampling, streams, tails
+from bootleader import blockwise, many_arms, moments, sampling, streams, tails
 from bootleader.policies import POLICIES, IndexRule, giro, weights
 
 LAWS = tuple(dict.fromkeys(policy.rule.law for policy in POLICIES if isinstance(policy.rule, IndexRule)))
@@ -26,10 +25,10 @@ RESAMPLERS = tuple(dict.fromkeys(policy.rule.resample for policy in POLICIES if 
 # Division by zero gives infinity, as in NumPy, instead of a branch that would keep loops from vectorising; and what
 # only kernels call needs no entry from Python, which halves the time to compile.
 INNER: Any = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-inner: Any = numba.njit(**INNER)  # type: ignore[call-overload]
+inner: Any = numba.njit(**INNER)
 
 
-OVERLOADED = {giro.value_at, streams.as_word}  # functions whose compiled form is another than their Python form
+OVERLOADED = {giro.resampled_sum}  # functions whose compiled form is another than their Python form
 
 
 def _register(module: ModuleType) -> None:
@@ -44,19 +43,20 @@ def _register(module: ModuleType) -> None:
             register_jitable(**INNER)(function)
 
 
-@overload(giro.value_at, jit_options=INNER)
-def _value_at(history, place, count):  # type: ignore[no-untyped-def]
-    """Kernels keep zeros behind a history, up to the next power of two, so they need not compare."""
-    return lambda history, place, count: history[place]
+one_by_one = inner(giro.resampled_sum)
 
 
-@overload(streams.as_word, jit_options=INNER)
-def _as_word(n):  # type: ignore[no-untyped-def]
-    """Unsigned, as the words of a stream are: a signed one beside them would cost a conversion at every use."""
-    return lambda n: np.uint64(n)
+@overload(giro.resampled_sum, jit_options=INNER)
+def _resampled_sum(history, start, count, draws, state, i, gamma):  # type: ignore[no-untyped-def]
+    def short_or_long(history, start, count, draws, state, i, gamma):  # type: ignore[no-untyped-def]
+        if draws < blockwise.LONG or count >= giro.QUARTER:
+            return one_by_one(history, start, count, draws, state, i, gamma)
+        return blockwise.blockwise_sum(history, start, count, draws, state, i, gamma)
+
+    return short_or_long
 
 
-for _module in (streams, sampling, moments, tails, many_arms, weights, giro):
+for _module in (streams, sampling, moments, tails, many_arms, weights, giro, blockwise):
     _register(_module)
 
 
@@ -65,7 +65,7 @@ def switch(functions: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
     chosen = functions[-1]
     for which in range(len(functions) - 2, -1, -1):
         chosen = _either(which, functions[which], chosen, last=which == len(functions) - 2)
-    return chosen  # type: ignore[no-any-return]
+    return chosen
 
 
 def _either(which: int, this: Any, others: Any, last: bool) -> Any:

@@ -41,11 +41,6 @@ def mix64(z: Any) -> Any:
     return z ^ (z >> 31)
 
 
-def as_word(n: Any) -> Any:
-    """A count as a 64-bit word, to be compared with others (compiled, it becomes unsigned: see ``compilation.py``)."""
-    return n
-
-
 def stream_state(seed: Any, run: Any, purpose: Any, arm: Any) -> Any:
     """Where the stream of a key starts (scalars or NumPy ``uint64`` arrays)."""
     state = mix64((seed + GOLDEN) & MASK)

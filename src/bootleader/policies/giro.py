@@ -9,43 +9,39 @@ from typing import Any, ClassVar, Final
 from bootleader.checks import real
 from bootleader.policies.base import HistoryRule, Policy
 from bootleader.sampling import binomial, fair_binomial
-from bootleader.streams import MASK, as_word, below, mix64, uniform
+from bootleader.streams import below, next_word, uniform
 
-
-def value_at(history: Any, place: Any, count: Any) -> Any:
-    """A value of the history, or zero beyond its ``count`` values.
-
-    A compiled kernel keeps zeros there instead of asking (see ``compilation.py``).
-    """
-    return history[place] if place < count else 0.0
-
-
-QUARTER_WORD: Final = 0x10000
+QUARTER: Final = 0x10000  # what a quarter of a word can tell apart
+WORDS: Final = 64  # looked at before counting how many draws are still missing
 
 
 def resampled_sum(history: Any, start: Any, count: Any, draws: Any, state: Any, i: Any, gamma: Any) -> Any:
     """Sum of ``draws`` values taken with replacement from ``history[start:start + count]``.
 
-    A quarter of a word, cut to the bits of the next power of two, is a place; one beyond the count is no draw and
-    adds nothing. No multiplication, no branch, and four running sums so that additions do not wait for each other.
+    A quarter of a word makes a draw by Lemire's method; one that would bias the draw is left out and made up for later.
+    Compiled, long sums are taken by :func:`bootleader.blockwise.blockwise_sum`, to the same bits.
     """
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     left = int(draws)
-    if count <= QUARTER_WORD:
-        size, offset, mask = as_word(count), as_word(start), MASK >> 48
-        while mask >> 1 >= as_word(count - 1) and mask > as_word(1):
-            mask = mask >> 1
-        position = state[i]
+    if count < QUARTER:
+        threshold = QUARTER % count
         while left >= 4:
-            position = (position + gamma) & MASK
-            word = mix64(position)
-            p, q, r, s = word & mask, (word >> 16) & mask, (word >> 32) & mask, (word >> 48) & mask
-            a += value_at(history, offset + p, offset + size)
-            b += value_at(history, offset + q, offset + size)
-            c += value_at(history, offset + r, offset + size)
-            d += value_at(history, offset + s, offset + size)
-            left -= (p < size) + (q < size) + (r < size) + (s < size)
-        state[i] = position
+            for _ in range(min(WORDS, left // 4)):
+                word = next_word(state, i, gamma)
+                p, q = (word & 0xFFFF) * count, ((word >> 16) & 0xFFFF) * count
+                r, s = ((word >> 32) & 0xFFFF) * count, (word >> 48) * count
+                if p & 0xFFFF >= threshold:
+                    a += history[start + (p >> 16)]
+                    left -= 1
+                if q & 0xFFFF >= threshold:
+                    b += history[start + (q >> 16)]
+                    left -= 1
+                if r & 0xFFFF >= threshold:
+                    c += history[start + (r >> 16)]
+                    left -= 1
+                if s & 0xFFFF >= threshold:
+                    d += history[start + (s >> 16)]
+                    left -= 1
     for _ in range(left):
         a += history[start + below(state, i, gamma, count)]
     return (a + b) + (c + d)

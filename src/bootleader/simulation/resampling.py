@@ -57,11 +57,11 @@ def arena_size(arms: int, rounds: int) -> int:
 def remember(table, k, value):
     """Append a value to arm k's history."""
     size = int(table.count[k])
-    if size == table.room[k]:
-        room = max(FIRST_STRETCH, 2 * size)
+    if size + 1 >= table.room[k]:
+        room = max(FIRST_STRETCH, 2 * table.room[k])
         start = table.used[0]
         table.arena[start : start + size] = table.arena[table.start[k] : table.start[k] + size]
-        table.arena[start + size : start + room] = 0.0  # what resampling reads beyond the end must add nothing
+        table.arena[start + size : start + room] = 0.0  # a zero stands behind the last value: see blockwise.py
         table.start[k] = start
         table.room[k] = room
         table.used[0] = start + room

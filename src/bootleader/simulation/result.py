@@ -149,7 +149,7 @@ class Simulation:
 
     def __str__(self) -> str:
         header = f"{self.bandit}\n{int(self.rounds[-1]):,} rounds, {self.runs:,} runs, seed {self.seed}\n\n"
-        formatters: Any = {name: "{:,.5g}".format for name in ("mean regret", "median", "95 %", "99 %")}
+        formatters: Any = dict.fromkeys(("mean regret", "median", "95 %", "99 %"), "{:,.5g}".format)
         formatters |= {"std error": "{:,.3g}".format, "seconds": "{:.3g}".format}
         return header + self.summary().to_string(index=False, formatters=formatters)
 
