@@ -3,23 +3,19 @@
 Both play the same run: Gaussian arms with means U(0, 1), after the opening and some thousand rounds more. The baseline
 is a plain compiled loop over the arms, one ziggurat normal each (and a gamma where the law is Student), that finds the
 largest. Times are processor time of the thread, the median of repeats.
-
-    python -m benchmarks.many_arms [--json FILE] [--crossover]
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
 import numpy as np
 
 import bootleader as bl
+from benchmarks.measuring import Measured, processor_seconds
 from bootleader import compilation, many_arms
 from bootleader.many_arms import DF, LOCATION, SCALE
 from bootleader.sampling import accepted_normal, rejected, settle_normal, studentise
@@ -30,10 +26,7 @@ assert compilation  # makes the library's scalar functions known to numba
 
 POLICIES = (bl.ReBoot(1.5), bl.AdaptiveReBoot())
 ARMS = (1_000, 100_000, 1_000_000)
-REPEATS = 7
 SETTLING = 5_000  # rounds after the opening that are not timed
-FASTER_THAN_ALL = 50.0  # bars
-GROWTH = 5.0
 
 
 @numba.njit(error_model="numpy")
@@ -56,14 +49,9 @@ def draw_all(law: Any, state: Any, gamma: Any, rounds: int) -> int:
     return found
 
 
-def seconds_a_round(play: Callable[[int], Any], rounds: int) -> float:
+def seconds_a_round(play: Callable[[int], Any], rounds: int, repeats: int) -> float:
     """Median over repeats of the thread's processor time."""
-    times = []
-    for _ in range(REPEATS):
-        began = time.thread_time()
-        play(rounds)
-        times.append((time.thread_time() - began) / rounds)
-    return statistics.median(times)
+    return statistics.median(processor_seconds(lambda: play(rounds)) / rounds for _ in range(repeats))
 
 
 class Run:
@@ -92,81 +80,44 @@ class Run:
         draw_all(self.table.forest.law, np.array([1, 2], np.uint64), np.uint64(0x9E3779B97F4A7C15), rounds)
 
 
-def measure(policy: Any, arms: int) -> dict[str, Any]:
-    """Time a round both ways."""
+def timed(policy: Any, arms: int, repeats: int) -> tuple[float, float]:
+    """Seconds a round by tournament, and by drawing every index."""
     run = Run(policy, arms)
     run.play(policy.rule.opening * arms + SETTLING)
     run.draw_all(1)
-    by_tournament = seconds_a_round(run.play, max(2_000, arms // 50))
-    by_all = seconds_a_round(run.draw_all, max(1, 2_000_000 // arms))
-    return {
-        "policy": policy.name,
-        "arms": arms,
-        "tournament_us": 1e6 * by_tournament,
-        "draw_all_us": 1e6 * by_all,
-        "draw_all_ns_an_arm": 1e9 * by_all / arms,
-        "faster": by_all / by_tournament,
-    }
+    by_tournament = seconds_a_round(run.play, max(2_000, arms // 50), repeats)
+    return by_tournament, seconds_a_round(run.draw_all, max(1, 2_000_000 // arms), repeats)
 
 
-def measure_crossover(policy: Any, arms: int, runs: int = 64) -> dict[str, Any]:
-    """A block of runs by either kernel, from the first round to five times the arms, on one core."""
+def lock_step_over_tournament(policy: Any, arms: int, runs: int = 64) -> float:
+    """Time of a block of runs in lock step over that by tournament, from the first round to five times the arms."""
     bandit = bl.GaussianBandit(bl.Uniform(0, 1, arms=arms))
     block = blocks.Block(policy, bandit, 1, 0, runs, 5 * arms, np.array([5 * arms]))
-    seconds = {}
+    seconds = []
     kept = many_arms.CROSSOVER
     try:
-        for name, crossover in (("tournament", 2), ("lockstep", 10**9)):
+        for crossover in (10**9, 2):
             many_arms.CROSSOVER = crossover  # type: ignore[misc]
-            times = []
-            for _ in range(2):
-                began = time.thread_time()
-                blocks.play_block(block)
-                times.append(time.thread_time() - began)
-            seconds[name] = min(times)
+            seconds.append(min(blocks.play_block(block).seconds for _ in range(2)))
     finally:
         many_arms.CROSSOVER = kept  # type: ignore[misc]
-    return {
-        "policy": policy.name,
-        "arms": arms,
-        "lockstep_over_tournament": seconds["lockstep"] / seconds["tournament"],
-    }
+    return seconds[0] / seconds[1]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--json", help="write the figures to this file")
-    parser.add_argument("--crossover", action="store_true", help="measure where the tournament overtakes lock step")
-    options = parser.parse_args()
-    if options.crossover:
-        rows = [measure_crossover(policy, arms) for policy in POLICIES for arms in (64, 128, 256, 512)]
-        for row in rows:
-            print(
-                f"{row['policy']:24} {row['arms']:>6,} arms: "
-                f"lock step / tournament {row['lockstep_over_tournament']:.2f}"
+def measure(repeats: int) -> Iterator[Measured]:
+    section = "2. Many arms"
+    for policy in POLICIES:
+        cost: dict[int, float] = {}
+        for arms in ARMS:
+            cost[arms], by_all = timed(policy, arms, repeats)
+            yield Measured(section, f"{policy}, {arms:,} arms, a round", 1e6 * cost[arms], "us")
+            bar = 50.0 if arms == 100_000 else None
+            yield Measured(
+                section, f"{policy}, {arms:,} arms: times faster than drawing all", by_all / cost[arms], bar=bar
             )
-        figures: dict[str, Any] = {"crossover": rows}
-    else:
-        rows = [measure(policy, arms) for policy in POLICIES for arms in ARMS]
-        for row in rows:
-            print(
-                f"{row['policy']:24} {row['arms']:>9,} arms: {row['tournament_us']:7.2f} us a round, drawing all "
-                f"{row['draw_all_us']:9.1f} us ({row['draw_all_ns_an_arm']:.1f} ns an arm): "
-                f"{row['faster']:.0f} times faster"
-            )
-        figures = {"rounds": rows, "growth": {}}
-        for policy in POLICIES:
-            cost = {row["arms"]: row for row in rows if row["policy"] == policy.name}
-            growth = cost[100_000]["tournament_us"] / cost[1_000]["tournament_us"]
-            figures["growth"][policy.name] = growth
-            print(
-                f"{policy.name}: at 100,000 arms {cost[100_000]['faster']:.0f} times faster than drawing all "
-                f"(bar {FASTER_THAN_ALL:.0f}); a round there costs {growth:.1f} times one at 1,000 (bar {GROWTH:.0f})"
-            )
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(figures, file, indent=1)
-
-
-if __name__ == "__main__":
-    main()
+        growth = cost[100_000] / cost[1_000]
+        yield Measured(section, f"{policy}: a round at 100,000 arms over one at 1,000", growth, bar=5, at_most=True)
+    section = f"2. Many arms: lock step over tournament, time (the crossover is {many_arms.CROSSOVER} arms)"
+    for policy in POLICIES:
+        for arms in (128, 256, 512):
+            yield Measured(section, f"{policy}, {arms} arms", lock_step_over_tournament(policy, arms), "x")
