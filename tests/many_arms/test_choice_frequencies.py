@@ -71,7 +71,7 @@ def test_choices_have_the_exact_probabilities(name: str, share: float | None) ->
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "share"), CASES)
 def test_choices_have_the_exact_probabilities_at_full_size(name: str, share: float | None) -> None:
-    _check(name, share, draws=10_000_000, seed=8)
+    _check(name, share, draws=1_000_000, seed=8)
 
 
 @pytest.mark.parametrize("df", [5.0, INF])
