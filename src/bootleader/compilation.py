@@ -60,18 +60,34 @@ for _module in (streams, sampling, moments, tails, many_arms, weights, giro, blo
     _register(_module)
 
 
-def switch(functions: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
-    """A compiled ``f(which, *args)`` that calls the compiled ``functions[which](*args)``."""
+def named(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a function made inside another a name of its own.
+
+    Numba tells compiled functions apart by name and by a number that is unique in one process only. Kernels from the
+    disk cache come from several processes, so two functions of one name could be taken for each other.
+    """
+
+    def rename(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.__name__ = function.__qualname__ = name
+        return function
+
+    return rename
+
+
+def switch(name: str, functions: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    """A compiled ``f(which, *args)`` that calls the compiled ``functions[which](*args)``; no two of the same name."""
     chosen = functions[-1]
     for which in range(len(functions) - 2, -1, -1):
-        chosen = _either(which, functions[which], chosen, last=which == len(functions) - 2)
+        label = f"switch_{name}_{which}"
+        chosen = _either(label, which, functions[which], chosen, last=which == len(functions) - 2)
     return chosen
 
 
-def _either(which: int, this: Any, others: Any, last: bool) -> Any:
+def _either(label: str, which: int, this: Any, others: Any, last: bool) -> Any:
     if last:
 
         @inner
+        @named(label)
         def call(wanted, *args):  # type: ignore[no-untyped-def]
             if wanted == which:
                 return this(*args)
@@ -79,6 +95,7 @@ def _either(which: int, this: Any, others: Any, last: bool) -> Any:
     else:
 
         @inner
+        @named(label)
         def call(wanted, *args):  # type: ignore[no-untyped-def]
             if wanted == which:
                 return this(*args)

@@ -9,7 +9,7 @@ import numba
 from bootleader.compilation import LAWS, fingerprint, inner, switch
 from bootleader.many_arms import leader, resume, set_law, settle, write_law
 
-law_of = switch([inner(law) for law in LAWS])
+law_of = switch("law", [inner(law) for law in LAWS])
 
 
 class Kernels(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 
 from bootleader.bandits import DRAWS
 from bootleader.bandits.families import gaussian_draw
-from bootleader.compilation import LAWS, fingerprint, inner, switch
+from bootleader.compilation import LAWS, fingerprint, inner, named, switch
 from bootleader.moments import welford
 from bootleader.player import POOLING_GROWTH
 from bootleader.policies import Noise
@@ -33,6 +33,7 @@ def learner(law: Any) -> Any:
     scalar = inner(law)
 
     @inner
+    @named(f"learn_{law.__module__}")
     def learn(arm, reward, theta, moments, noise_sd, variance, location, scale, shape, gap, regret):
         for lane in range(arm.shape[0]):
             k = arm[lane]
@@ -47,9 +48,9 @@ def learner(law: Any) -> Any:
     return learn
 
 
-learn = switch([learner(law) for law in LAWS])
-law_of = switch([inner(law) for law in LAWS])
-draw_of = switch([inner(draw) for draw in DRAWS])
+learn = switch("learn", [learner(law) for law in LAWS])
+law_of = switch("law", [inner(law) for law in LAWS])
+draw_of = switch("draw", [inner(draw) for draw in DRAWS])
 
 
 class Plan(NamedTuple):

@@ -18,7 +18,7 @@ from bootleader.streams import below
 
 FIRST_STRETCH = 8
 
-resample_of = switch([inner(resample) for resample in RESAMPLERS])
+resample_of = switch("resample", [inner(resample) for resample in RESAMPLERS])
 
 
 class HistoryPlan(NamedTuple):

@@ -1,0 +1,35 @@
+"""Kernels that were compiled in different processes do not mix when one process loads them all from the disk cache."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import sys
+import bootleader as bl
+
+few = bl.ExponentialBandit(means=[1.0, 0.6, 0.2])
+plays = {
+    "lockstep": lambda: bl.simulate(bl.ReBoot(1.5), few, rounds=200, runs=2, seed=3),
+    "resampling": lambda: bl.simulate(bl.Giro(a=1), few, rounds=200, runs=2, seed=3),
+    "tournament": lambda: bl.simulate(bl.ReBoot(1.5), bl.GaussianBandit(bl.Uniform(0, 1, arms=600)), rounds=700, runs=1),
+}
+for kernel in sys.argv[1:]:
+    print(kernel, plays[kernel]().final_regret.tolist())
+"""
+KERNELS = ["lockstep", "resampling", "tournament"]
+
+
+def played(kernels: list[str], cache: str) -> list[str]:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    command = [sys.executable, "-c", SCRIPT, *kernels]
+    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [KERNELS, KERNELS[::-1]])
+def test_kernels_from_the_cache_keep_apart(order, tmp_path):
+    alone = {kernel: played([kernel], str(tmp_path)) for kernel in KERNELS}
+    assert played(order, str(tmp_path)) == [line for kernel in order for line in alone[kernel]]
