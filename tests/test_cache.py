@@ -10,11 +10,12 @@ SCRIPT = """
 import sys
 import bootleader as bl
 
+many = bl.GaussianBandit(bl.Uniform(0, 1, arms=600))
 few = bl.ExponentialBandit(means=[1.0, 0.6, 0.2])
 plays = {
     "lockstep": lambda: bl.simulate(bl.ReBoot(1.5), few, rounds=200, runs=2, seed=3),
     "resampling": lambda: bl.simulate(bl.Giro(a=1), few, rounds=200, runs=2, seed=3),
-    "tournament": lambda: bl.simulate(bl.ReBoot(1.5), bl.GaussianBandit(bl.Uniform(0, 1, arms=600)), rounds=700, runs=1),
+    "tournament": lambda: bl.simulate(bl.ReBoot(1.5), many, rounds=700, runs=1),
 }
 for kernel in sys.argv[1:]:
     print(kernel, plays[kernel]().final_regret.tolist())
