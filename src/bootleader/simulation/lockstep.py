@@ -15,7 +15,7 @@ import numpy as np
 
 from bootleader.bandits import DRAWS
 from bootleader.bandits.families import gaussian_draw
-from bootleader.compilation import LAWS, fingerprint, inner, named, switch
+from bootleader.compilation import INNER, LAWS, fingerprint, inner, named, switch
 from bootleader.moments import welford
 from bootleader.player import POOLING_GROWTH
 from bootleader.policies import Noise
@@ -24,6 +24,9 @@ from bootleader.streams import below, mix64, uniform
 
 NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
 GAUSSIAN = DRAWS.index(gaussian_draw)
+
+# Every array that a call hands over costs a reference count, which is a quarter of a round's time: these are written in.
+inline = numba.njit(inline="always", **INNER)
 
 COUNT, ANCHOR, DRIFT, RSS = range(4)  # places in a moments record
 
@@ -103,7 +106,7 @@ class Scratch(NamedTuple):
     reward: Any
 
 
-@inner
+@inline
 def draw_normals(first, last, state, gamma, spare, words, normals):
     """Normals for arms ``first`` to ``last - 1``, arm by arm: the ziggurat's fast path in all lanes, then the rest."""
     for k in range(first, last):
@@ -137,7 +140,7 @@ def toss_coins(shape, heads, spare, gamma):
         heads[lane] = fair_binomial(shape[lane], spare, lane, gamma[lane])
 
 
-@inner
+@inline
 def draw_noise(kind, pulls, shape, state, gamma, spare, words, noise):
     """Fill in the noise of every arm and lane."""
     if kind == NORMAL:
@@ -153,7 +156,7 @@ def draw_noise(kind, pulls, shape, state, gamma, spare, words, noise):
         noise[:] = math.sqrt(2.0 * math.log(pulls))
 
 
-@inner
+@inline
 def follow_leaders(location, scale, noise, best, arm):
     """The arm with the largest index in every lane; returns how often an index met its equal."""
     arms, lanes = noise.shape
@@ -203,7 +206,7 @@ def open_arms(opening, streams, table, scratch):
             table.open_arms[lane, spot] = table.open_arms[lane, table.open_left[lane]]
 
 
-@inner
+@inline
 def pay(draw, arm, first, second, third, samples, state, gamma, words, reward):
     """Draw the reward of every lane's arm from that arm's own stream."""
     if draw == GAUSSIAN:
