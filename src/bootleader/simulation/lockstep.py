@@ -25,7 +25,7 @@ from bootleader.streams import below, mix64, uniform
 NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
 GAUSSIAN = DRAWS.index(gaussian_draw)
 
-# Every array that a call hands over costs a reference count, which is a quarter of a round's time: these are written in.
+# Each array that a call hands over costs a reference count, a quarter of a round's time: these are written in.
 inline = numba.njit(inline="always", **INNER)
 
 COUNT, ANCHOR, DRIFT, RSS = range(4)  # places in a moments record
