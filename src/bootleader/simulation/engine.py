@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -186,6 +187,8 @@ def _mapped(tasks: list[Task], executor: Executor | None) -> Iterator[tuple[Task
     if executor is not None:
         yield from _windowed(tasks, lambda task: executor.submit(play_blocks, task.blocks))
         return
+    if any(isinstance(task.blocks[0].policy, Policy) for task in tasks):
+        _import_kernels()
     stop = threading.Event()
     with ThreadPoolExecutor(_cores()) as own:
         try:
@@ -193,6 +196,12 @@ def _mapped(tasks: list[Task], executor: Executor | None) -> Iterator[tuple[Task
         except BaseException:
             stop.set()
             raise
+
+
+def _import_kernels() -> None:
+    """Import what compiles before threads do, so that no two of them wait for each other's imports."""
+    for kernel in ("lockstep", "resampling", "tournament"):
+        importlib.import_module(f"bootleader.simulation.{kernel}")
 
 
 def _windowed(
