@@ -191,8 +191,11 @@ def analyse(size: Size, results: Results) -> Outcome:
 
 
 def _note(size: Size) -> str:
-    full = size.runs_of(RUNS) == RUNS and not size.quick and size.rounds is None
-    return "" if full else f"Not full size: {size.runs_of(RUNS):,} runs, shortened horizons (full size: {RUNS:,} runs)"
+    shortened = size.quick or size.rounds is not None
+    if size.runs_of(RUNS) == RUNS and not shortened:
+        return ""
+    horizons = ", shortened horizons" if shortened else ""
+    return f"Not full size: {size.runs_of(RUNS):,} runs{horizons} (full size: {RUNS:,} runs)"
 
 
 def _summary(ranked: list[str], found: dict[str, dict[str, dict[str, Ratios]]]) -> Table:
