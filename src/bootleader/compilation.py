@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import numba
+import numpy as np
 from numba.extending import overload, register_jitable
 
 from bootleader import blockwise, many_arms, moments, sampling, streams, tails
@@ -24,11 +25,11 @@ RESAMPLERS = tuple(dict.fromkeys(policy.rule.resample for policy in POLICIES if 
 
 # Division by zero gives infinity, as in NumPy, instead of a branch that would keep loops from vectorising; and what
 # only kernels call needs no entry from Python, which halves the time to compile.
-INNER: Any = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INNER: Any = {"_nrt": False, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 inner: Any = numba.njit(**INNER)
 
 
-OVERLOADED = {giro.resampled_sum}  # functions whose compiled form is another than their Python form
+OVERLOADED = {giro.resampled_sum, streams.unit}  # functions whose compiled form is another than their Python form
 
 
 def _register(module: ModuleType) -> None:
@@ -54,6 +55,17 @@ def _resampled_sum(history, start, count, draws, state, i, gamma):  # type: igno
         return blockwise.blockwise_sum(history, start, count, draws, state, i, gamma)
 
     return short_or_long
+
+
+@overload(streams.unit, jit_options=INNER)
+def _unit(word):  # type: ignore[no-untyped-def]
+    """Bits put straight into a mantissa: vector units convert 64-bit whole numbers slowly or not at all."""
+    exponent_of_one = np.uint64(0x3FF0000000000000)
+
+    def from_mantissa(word):  # type: ignore[no-untyped-def]
+        return np.uint64((word >> 12) | exponent_of_one).view(np.float64) - 1.0
+
+    return from_mantissa
 
 
 for _module in (streams, sampling, moments, tails, many_arms, weights, giro, blockwise):

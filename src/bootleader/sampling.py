@@ -18,11 +18,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.streams import MASK, UNIT, next_word, uniform
+from bootleader.streams import MASK, next_word, uniform, unit
 
 LAYERS: Final = 1024  # a quarter of the rejections of the usual 256, and the tables still sit in the first-level cache
 LAYER_MASK: Final = LAYERS - 1
-SIGN_BIT: Final = LAYERS  # the bit above the layer's; the 53 highest bits are the position in the layer
+SIGN_BIT: Final = LAYERS  # the bit above the layer's; the highest bits, which ``unit`` reads, are the position
 
 
 def _area_right_of(x: float) -> float:
@@ -53,18 +53,17 @@ def _ziggurat() -> tuple[npt.NDArray[np.float64], float]:
 
 EDGES, TAIL = _ziggurat()
 HEIGHTS: Final = np.exp(-0.5 * EDGES**2)
-WIDTHS: Final = EDGES[:-1] * UNIT
-INSIDE: Final = np.floor(EDGES[1:] / EDGES[:-1] / UNIT)
+INSIDE: Final = EDGES[1:] / EDGES[:-1]
 
 
 def rejected(word: Any) -> Any:
     """Whether the word falls outside the rectangle that lies wholly under the density."""
-    return (word >> 11) >= INSIDE[word & LAYER_MASK]
+    return unit(word) >= INSIDE[word & LAYER_MASK]
 
 
 def accepted_normal(word: Any) -> Any:
     """The normal variable that a word stands for, if it is not rejected."""
-    x = (word >> 11) * WIDTHS[word & LAYER_MASK]
+    x = unit(word) * EDGES[word & LAYER_MASK]
     return x if (word & SIGN_BIT) == 0 else -x
 
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 MASK: Final = 0xFFFFFFFFFFFFFFFF
 GOLDEN: Final = 0x9E3779B97F4A7C15
-UNIT: Final = 2.0**-53
+UNIT: Final = 2.0**-52
 
 
 class Purpose(IntEnum):
@@ -61,8 +61,8 @@ def next_word(state: Any, i: Any, gamma: Any) -> Any:
 
 
 def unit(word: Any) -> Any:
-    """A word as a number in [0, 1), 53 bits fine."""
-    return (word >> 11) * UNIT
+    """A word's 52 highest bits, as many as a mantissa holds, as a number in [0, 1)."""
+    return (word >> 12) * UNIT
 
 
 def uniform(state: Any, i: Any, gamma: Any) -> Any:

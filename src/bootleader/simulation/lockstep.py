@@ -261,7 +261,7 @@ def renew_all(plan, table, pulls):
 def build_kernel(source: str) -> Any:
     """The kernel, cached on disk under the fingerprint of its sources."""
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy")
+    @numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
     def advance(plan, arms, streams, table, scratch, checkpoints, curves, start, stop):
         source  # noqa: B018  (a free variable, and so part of numba's cache key)
         # Taking an array out of a tuple costs a reference count, which is too much in every round.
@@ -293,7 +293,8 @@ def build_kernel(source: str) -> Any:
             if pulls >= opening_rounds and (pooled_at[0] == 0 or pool_is_old):
                 renew_all(plan, table, pulls)
             if pulls == checkpoints[mark]:
-                curves[mark] = regret
+                for lane in range(regret.shape[0]):
+                    curves[mark, lane] = regret[lane]
                 mark += 1
 
     return advance
