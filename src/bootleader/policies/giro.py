@@ -56,7 +56,8 @@ def giro_index(
     to be looked up.
     """
     m = math.floor(theta[0] * count)
-    if uniform(state, i, gamma) < theta[0] * count - m:
+    fraction = theta[0] * count - m
+    if fraction > 0.0 and uniform(state, i, gamma) < fraction:
         m = m + 1
     n = count + 2.0 * m
     rewards = binomial(n, count / n, state, i, gamma)

@@ -182,7 +182,8 @@ def _play_lockstep(
     )
     scratch = lockstep.Scratch(
         words=np.zeros(lanes, np.uint64),
-        noise=np.zeros((arms, lanes)),
+        noise=np.zeros(lanes),
+        index=np.zeros((arms, lanes)),
         arm=np.zeros(lanes, np.uint64),
         best=np.zeros(lanes),
         reward=np.zeros(lanes),
@@ -236,7 +237,7 @@ def _play_history(
             arena=arena,
             start=np.zeros(arms, np.int64),
             room=np.zeros(arms, np.int64),
-            used=np.zeros(1, np.int64),
+            used=np.array([resampling.WORKSPACE]),
             gap=runs.gap,
             open_arms=_open_arms(arms),
             open_left=np.array([arms]),

@@ -15,18 +15,16 @@ import numpy as np
 
 from bootleader.bandits import DRAWS
 from bootleader.bandits.families import gaussian_draw
-from bootleader.compilation import INNER, LAWS, fingerprint, inner, named, switch
+from bootleader.compilation import LAWS, fingerprint, inner, named, switch
 from bootleader.moments import welford
 from bootleader.player import POOLING_GROWTH
 from bootleader.policies import Noise
-from bootleader.sampling import accepted_normal, fair_binomial, rejected, settle_normal, studentise
+from bootleader.sampling import accepted_normal, rejected, settle_normal
+from bootleader.simulation.lanes import draw_normals, inline, studentise_lanes, toss_coins
 from bootleader.streams import below, mix64, uniform
 
 NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
 GAUSSIAN = DRAWS.index(gaussian_draw)
-
-# Each array that a call hands over costs a reference count, a quarter of a round's time: these are written in.
-inline = numba.njit(inline="always", **INNER)
 
 COUNT, ANCHOR, DRIFT, RSS = range(4)  # places in a moments record
 
@@ -97,98 +95,59 @@ class Table(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for one round: words, noise (arm x lane), each lane's arm and reward."""
+    """Room for one round: an arm's words and noise, the indices (arm x lane), each lane's leader and reward."""
 
     words: Any
     noise: Any
+    index: Any
     best: Any
     arm: Any
     reward: Any
 
 
 @inline
-def draw_normals(first, last, state, gamma, spare, words, normals):
-    """Normals for arms ``first`` to ``last - 1``, arm by arm: the ziggurat's fast path in all lanes, then the rest."""
-    for k in range(first, last):
-        for lane in range(words.shape[0]):
-            place = state[lane] + gamma[lane]
-            state[lane] = place
-            words[lane] = mix64(place)
-        unsettled, lanes_sum = 0, 0
-        for lane in range(words.shape[0]):
-            unsettled += 1 if rejected(words[lane]) else 0
-            lanes_sum += lane if rejected(words[lane]) else 0
-            normals[k, lane] = accepted_normal(words[lane])
-        lane = lanes_sum if unsettled == 1 else 0  # the usual single one is found without a search
-        while unsettled > 0:
-            if rejected(words[lane]):
-                normals[k, lane] = settle_normal(words[lane], spare, lane, gamma[lane])
-                unsettled -= 1
-            lane += 1
-
-
-@inner
-def studentise_lanes(shape, normals, spare, gamma):
-    for lane in range(normals.shape[0]):
-        if shape[lane] != math.inf:
-            normals[lane] = studentise(normals[lane], shape[lane], spare, lane, gamma[lane])
-
-
-@inner
-def toss_coins(shape, heads, spare, gamma):
-    for lane in range(heads.shape[0]):
-        heads[lane] = fair_binomial(shape[lane], spare, lane, gamma[lane])
-
-
-@inline
 def draw_noise(kind, pulls, shape, state, gamma, spare, words, noise):
-    """Fill in the noise of every arm and lane."""
+    """One arm's noise in every lane."""
     if kind == NORMAL:
-        draw_normals(0, noise.shape[0], state, gamma, spare, words, noise)
+        draw_normals(state, gamma, spare, words, noise)
     elif kind == STUDENT:
-        for k in range(noise.shape[0]):
-            draw_normals(k, k + 1, state, gamma, spare, words, noise)
-            studentise_lanes(shape[k], noise[k], spare, gamma)
+        draw_normals(state, gamma, spare, words, noise)
+        studentise_lanes(shape, noise, spare, gamma, words)
     elif kind == FAIR_COINS:
-        for k in range(noise.shape[0]):
-            toss_coins(shape[k], noise[k], spare, gamma)
+        toss_coins(shape, noise, spare, gamma)
     elif kind == OPTIMISM:
         noise[:] = math.sqrt(2.0 * math.log(pulls))
 
 
 @inline
-def follow_leaders(location, scale, noise, best, arm):
-    """The arm with the largest index in every lane; returns how often an index met its equal."""
-    arms, lanes = noise.shape
-    equals = 0
-    best[:] = -math.inf
-    for k in range(arms):
-        challenger = np.uint64(k)
-        for lane in range(lanes):
-            index = location[k, lane] + scale[k, lane] * noise[k, lane]
-            leads = index > best[lane]
-            equals += index == best[lane]
-            best[lane] = index if leads else best[lane]
-            arm[lane] = challenger if leads else arm[lane]
-    return equals
+def challenge(k, location, scale, noise, index, best, arm):
+    """Put arm k before the leader of every lane; returns in how many lanes it drew level."""
+    level = 0
+    challenger = np.uint64(k)
+    for lane in range(best.shape[0]):
+        value = location[lane] + scale[lane] * noise[lane]
+        index[lane] = value
+        leads = value > best[lane]
+        level += value == best[lane]
+        best[lane] = value if leads else best[lane]
+        arm[lane] = challenger if leads else arm[lane]
+    return level
 
 
 @inner
-def break_ties(epsilon, streams, table, scratch):
+def break_ties(epsilon, streams, scratch):
     """Where several arms share the largest index, or epsilon-greedy's coin says so: one of them at random."""
-    arms, lanes = table.location.shape
+    arms, lanes = scratch.index.shape
     for lane in range(lanes):
         gamma = streams.gamma[lane]
         anyone = epsilon > 0.0 and uniform(streams.spare, lane, gamma) < epsilon
         tied = 0
         for k in range(arms):
-            index = table.location[k, lane] + table.scale[k, lane] * scratch.noise[k, lane]
-            tied += anyone or index == scratch.best[lane]
+            tied += anyone or scratch.index[k, lane] == scratch.best[lane]
         if tied > 1:
             left = below(streams.spare, lane, gamma, tied)
             for k in range(arms):
-                index = table.location[k, lane] + table.scale[k, lane] * scratch.noise[k, lane]
-                if anyone or index == scratch.best[lane]:
+                if anyone or scratch.index[k, lane] == scratch.best[lane]:
                     if left == 0:
                         scratch.arm[lane] = k
                     left -= 1
@@ -270,7 +229,8 @@ def build_kernel(source: str) -> Any:
         moments, noise_sd, variance = table.moments, table.noise_sd, table.variance
         location, scale, shape = table.location, table.scale, table.shape
         gap, regret, pooled_at = table.gap, table.regret, table.pooled_at
-        words, noise, best, arm, reward = scratch.words, scratch.noise, scratch.best, scratch.arm, scratch.reward
+        words, noise, index, best = scratch.words, scratch.noise, scratch.index, scratch.best
+        arm, reward = scratch.arm, scratch.reward
 
         opening_rounds = plan.opening * moments.shape[0]
         mark = np.searchsorted(checkpoints, start + 1)
@@ -280,10 +240,13 @@ def build_kernel(source: str) -> Any:
             if played < opening_rounds:
                 open_arms(plan.opening, streams, table, scratch)
             else:
-                draw_noise(plan.noise, played, shape, noise_state, gamma, spare, words, noise)
-                equals = follow_leaders(location, scale, noise, best, arm)
-                if equals > 0 or plan.epsilon > 0.0:
-                    break_ties(plan.epsilon, streams, table, scratch)
+                level = 0
+                best[:] = -math.inf
+                for k in range(location.shape[0]):
+                    draw_noise(plan.noise, played, shape[k], noise_state, gamma, spare, words, noise)
+                    level += challenge(k, location[k], scale[k], noise, index[k], best, arm)
+                if level > 0 or plan.epsilon > 0.0:
+                    break_ties(plan.epsilon, streams, scratch)
             pay(plan.draw, arm, first, second, third, samples, rewards, gamma, words, reward)
             learn(
                 plan.law, arm, reward, plan.theta, moments, noise_sd, variance, location, scale, shape, gap, regret

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
+from bootleader.blockwise import WORKSPACE, prepare
 from bootleader.compilation import RESAMPLERS, fingerprint, inner, switch
 from bootleader.moments import welford
 from bootleader.simulation.lockstep import Streams, draw_of
@@ -50,7 +51,7 @@ class HistoryTable(NamedTuple):
 
 def arena_size(arms: int, rounds: int) -> int:
     """Enough for every way the pulls can fall: stretches of 8, 16, ... up to twice an arm's pulls, all kept."""
-    return FIRST_STRETCH * arms + 4 * rounds
+    return WORKSPACE + FIRST_STRETCH * arms + 4 * rounds
 
 
 @inner
@@ -60,7 +61,8 @@ def remember(table, k, value):
     if size + 1 >= table.room[k]:
         room = max(FIRST_STRETCH, 2 * table.room[k])
         start = table.used[0]
-        table.arena[start : start + size] = table.arena[table.start[k] : table.start[k] + size]
+        for j in range(size):
+            table.arena[start + j] = table.arena[table.start[k] + j]
         table.arena[start + size : start + room] = 0.0  # a zero stands behind the last value: see blockwise.py
         table.start[k] = start
         table.room[k] = room
@@ -75,7 +77,7 @@ def choose_by_history(plan, streams, table, lane):
     ties, best, leader = 0, -np.inf, 0
     for k in range(arms):
         index = resample_of(
-            plan.resample, plan.theta, table.arena[table.start[k] :], 0, int(table.count[k]), table.anchor[k],
+            plan.resample, plan.theta, table.arena, table.start[k], int(table.count[k]), table.anchor[k],
             table.drift[k], streams.spare, lane, gamma,
         )  # fmt: skip
         table.indices[k] = index
@@ -106,9 +108,10 @@ def open_arm(opening, streams, table, lane):
 def build_kernel(source: str) -> Any:
     """The kernel, cached on disk under the fingerprint of its sources."""
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy")
+    @numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
     def advance(plan, arms, streams, table, checkpoints, curves, lane, start, stop):
         source  # noqa: B018  (a free variable, and so part of numba's cache key)
+        prepare(table.arena, streams.gamma[lane])
         opening_rounds = plan.opening * table.count.shape[0]
         mark = np.searchsorted(checkpoints, start + 1)
         for played in range(start, stop):
@@ -134,4 +137,4 @@ def build_kernel(source: str) -> Any:
 
 
 advance = build_kernel(fingerprint())
-__all__ = ["HistoryPlan", "HistoryTable", "Streams", "advance", "arena_size"]
+__all__ = ["HistoryPlan", "HistoryTable", "Streams", "WORKSPACE", "advance", "arena_size"]

@@ -99,7 +99,7 @@ def learn(table, k, reward):
 def build_kernel(source: str) -> Any:
     """The kernel, cached on disk under the fingerprint of its sources."""
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy")
+    @numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
     def advance(plan, arms, streams, table, checkpoints, curves, lane, start, stop):
         source  # noqa: B018  (a free variable, and so part of numba's cache key)
         forest, spare, gamma = table.forest, streams.spare, streams.gamma[lane]
