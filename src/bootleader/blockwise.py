@@ -14,13 +14,13 @@ import numpy as np
 from bootleader.policies.giro import QUARTER, WORDS
 from bootleader.streams import below, mix64
 
-LONG: Final = 24  # draws from which three loops beat one
-WORKSPACE: Final = 3 * WORDS  # so many numbers at the head of a history array are room for strides, words and places
+LONG: Final = 16  # draws from which three loops beat one
+WORKSPACE: Final = 4 * WORDS  # so many numbers at the head of a history array are room for strides, words and places
 
 
 def prepare(history: Any, gamma: Any) -> None:
     """Lay out the strides from a stream's state to its next words, for the sums of one run."""
-    strides = history[2 * WORDS : 3 * WORDS].view(np.uint64)
+    strides = history[:WORDS].view(np.uint64)
     stride = gamma
     for j in range(WORDS):
         strides[j] = stride
@@ -30,14 +30,14 @@ def prepare(history: Any, gamma: Any) -> None:
 def blockwise_sum(history: Any, start: Any, count: Any, draws: Any, state: Any, i: Any, gamma: Any) -> Any:
     """Sum of ``draws`` values taken with replacement; ``history[start + count]`` must hold a zero.
 
-    A draw that is left out looks up that zero. Places are kept to 16 bits, so that sixteen are found at a time.
+    A draw that is left out looks up that zero. All of it is in 32 bits, as many as a place times a quarter word takes.
     """
-    packs = history[:WORDS].view(np.uint64)
+    strides = history[:WORDS].view(np.uint64)
     words = history[WORDS : 2 * WORDS].view(np.uint64)
-    strides = history[2 * WORDS : 3 * WORDS].view(np.uint64)
-    quarters, places = words.view(np.uint16), packs.view(np.uint16)  # of a little-endian machine: the low quarter first
+    quarters = words.view(np.uint16)  # of a little-endian machine: the low quarter first
+    places = history[2 * WORDS : 4 * WORDS].view(np.uint32)
+    size32, threshold = np.uint32(count), np.uint32(QUARTER % count)
     values = history[start:]
-    size16, threshold = np.uint16(count), np.uint16(QUARTER % count)
     position = state[i]
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     left = int(draws)
@@ -46,19 +46,17 @@ def blockwise_sum(history: Any, start: Any, count: Any, draws: Any, state: Any, 
         for j in range(size):
             words[j] = mix64(position + strides[j])
         position += strides[size - 1]
-        missed = np.uint16(0)
+        missed = np.uint32(0)
         for j in range(4 * size):
-            low = np.uint16(np.uint16(quarters[j]) * np.uint16(size16))
-            high = np.uint16(np.uint32(np.uint32(quarters[j]) * np.uint32(size16)) >> np.uint32(16))
-            biased = low < threshold
-            places[j] = size16 if biased else high
-            missed = np.uint16(missed + np.uint16(biased))
-        for j in range(size):
-            pack = packs[j]
-            a += values[pack & np.uint64(0xFFFF)]
-            b += values[(pack >> np.uint64(16)) & np.uint64(0xFFFF)]
-            c += values[(pack >> np.uint64(32)) & np.uint64(0xFFFF)]
-            d += values[pack >> np.uint64(48)]
+            product = np.uint32(np.uint32(quarters[j]) * size32)
+            biased = np.uint32(np.uint32(product & np.uint32(0xFFFF)) < threshold)
+            places[j] = size32 if biased else np.uint32(product >> np.uint32(16))
+            missed = np.uint32(missed + biased)
+        for j in range(0, 4 * size, 4):
+            a += values[places[j]]
+            b += values[places[j + 1]]
+            c += values[places[j + 2]]
+            d += values[places[j + 3]]
         left -= 4 * size - np.int64(missed)
     state[i] = position
     for _ in range(left):

@@ -50,7 +50,7 @@ one_by_one = inner(giro.resampled_sum)
 @overload(giro.resampled_sum, jit_options=INNER)
 def _resampled_sum(history, start, count, draws, state, i, gamma):  # type: ignore[no-untyped-def]
     def short_or_long(history, start, count, draws, state, i, gamma):  # type: ignore[no-untyped-def]
-        if draws < blockwise.LONG or count >= giro.QUARTER:
+        if draws < blockwise.LONG or count >= giro.QUARTER or start < blockwise.WORKSPACE:
             return one_by_one(history, start, count, draws, state, i, gamma)
         return blockwise.blockwise_sum(history, start, count, draws, state, i, gamma)
 

@@ -155,6 +155,7 @@ def popcount(word: Any) -> Any:
 
 COUNTED_TOSSES: Final = 640  # up to here ten words and a bit count beat a rejection sampler
 SMALL_MEAN: Final = 10.0  # below this mean the binomial is inverted term by term
+NEAR_MODE: Final = 15.0  # up to here from the mode a product of ratios beats logarithms; beyond, a parabola bounds them
 
 
 def fair_binomial(tosses: Any, state: Any, i: Any, gamma: Any) -> Any:
@@ -210,8 +211,9 @@ def _stirling_tail(k: Any) -> Any:
 
 
 def _rejection_binomial(tosses: Any, chance: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """Hörmann's transformed rejection (BTRS) for tosses * chance >= 10, chance <= 1/2."""
-    spread = math.sqrt(tosses * chance * (1.0 - chance))
+    """Hörmann's transformed rejection with squeezes (BTRD) for tosses * chance >= 10, chance <= 1/2."""
+    variance = tosses * chance * (1.0 - chance)
+    spread = math.sqrt(variance)
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * chance
     centre = tosses * chance + 0.5
@@ -224,16 +226,32 @@ def _rejection_binomial(tosses: Any, chance: Any, state: Any, i: Any, gamma: Any
             k = float(math.floor((2.0 * a / us + b) * u + centre))
             if us >= 0.07 and v <= v_r:
                 return k
-            if 0.0 <= k <= tosses and _below_binomial(k, tosses, chance, spread, a, b, us, v):
+            v = v * (2.83 + 5.1 / b) * spread / (a / (us * us) + b)
+            if 0.0 <= k <= tosses and _under_binomial(v, k, tosses, chance, variance):
                 return k
 
 
-def _below_binomial(k: Any, tosses: Any, chance: Any, spread: Any, a: Any, b: Any, us: Any, v: Any) -> Any:
-    """BTRS's full test, in logarithms."""
-    alpha = (2.83 + 5.1 / b) * spread
-    odds = chance / (1.0 - chance)
+def _under_binomial(v: Any, k: Any, tosses: Any, chance: Any, variance: Any) -> Any:
+    """Whether v is at most the probability of k over that of the mode: the cheapest test that can tell."""
     mode = float(math.floor((tosses + 1.0) * chance))
-    height = (
+    odds = chance / (1.0 - chance)
+    off = abs(k - mode)
+    if off <= NEAR_MODE:
+        ratio, low = 1.0, min(k, mode)
+        for step in range(1, int(off) + 1):
+            ratio *= odds * (tosses + 1.0) / (low + step) - odds
+        return v <= ratio if k > mode else v * ratio <= 1.0
+    log_v = math.log(v)
+    parabola = -off * off / (2.0 * variance)
+    margin = (off / variance) * (((off / 3.0 + 0.625) * off + 1.0 / 6.0) / variance + 0.5)
+    if abs(log_v - parabola) > margin:
+        return log_v < parabola
+    return log_v <= _log_height(k, mode, tosses, odds)
+
+
+def _log_height(k: Any, mode: Any, tosses: Any, odds: Any) -> Any:
+    """Log of the binomial probability of k over that of the mode."""
+    return (
         (mode + 0.5) * math.log((mode + 1.0) / (odds * (tosses - mode + 1.0)))
         + (tosses + 1.0) * math.log((tosses - mode + 1.0) / (tosses - k + 1.0))
         + (k + 0.5) * math.log(odds * (tosses - k + 1.0) / (k + 1.0))
@@ -242,4 +260,3 @@ def _below_binomial(k: Any, tosses: Any, chance: Any, spread: Any, a: Any, b: An
         - _stirling_tail(k)
         - _stirling_tail(tosses - k)
     )
-    return math.log(v * alpha / (a / (us * us) + b)) <= height
