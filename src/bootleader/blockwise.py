@@ -15,29 +15,41 @@ from bootleader.policies.giro import QUARTER, WORDS
 from bootleader.streams import below, mix64
 
 LONG: Final = 16  # draws from which three loops beat one
-WORKSPACE: Final = 4 * WORDS  # so many numbers at the head of a history array are room for strides, words and places
+WORKSPACE: Final = 3 * WORDS  # so many numbers at the head of a history array are room for places, words and strides
 
 
 def prepare(history: Any, gamma: Any) -> None:
     """Lay out the strides from a stream's state to its next words, for the sums of one run."""
-    strides = history[:WORDS].view(np.uint64)
+    strides = history[2 * WORDS : WORKSPACE].view(np.uint64)
     stride = gamma
     for j in range(WORDS):
         strides[j] = stride
         stride += gamma
 
 
-def blockwise_sum(history: Any, start: Any, count: Any, draws: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """Sum of ``draws`` values taken with replacement; ``history[start + count]`` must hold a zero.
+def locate(quarters: Any, draws: Any, count: Any, threshold: Any, places: Any) -> Any:
+    """Turn quarter words into places, ``count`` for one that would bias; returns how many did.
 
-    A draw that is left out looks up that zero. All of it is in 32 bits, as many as a place times a quarter word takes.
+    All of it is in 16 bits, so that a vector unit does sixteen at a time.
     """
-    strides = history[:WORDS].view(np.uint64)
+    left_out = np.uint16(0)
+    for j in range(draws):
+        low = np.uint16(np.uint16(quarters[j]) * np.uint16(count))
+        high = np.uint16(np.uint32(np.uint32(quarters[j]) * np.uint32(count)) >> np.uint32(16))
+        biased = low < threshold
+        places[j] = count if biased else high
+        left_out = np.uint16(left_out + np.uint16(biased))
+    return left_out
+
+
+def blockwise_sum(history: Any, start: Any, count: Any, draws: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """Sum of ``draws`` values taken with replacement; a draw left out looks up ``history[start + count]``, a zero."""
+    packs = history[:WORDS].view(np.uint64)
     words = history[WORDS : 2 * WORDS].view(np.uint64)
-    quarters = words.view(np.uint16)  # of a little-endian machine: the low quarter first
-    places = history[2 * WORDS : 4 * WORDS].view(np.uint32)
-    size32, threshold = np.uint32(count), np.uint32(QUARTER % count)
+    strides = history[2 * WORDS : WORKSPACE].view(np.uint64)
+    quarters, places = words.view(np.uint16), packs.view(np.uint16)  # of a little-endian machine: the low quarter first
     values = history[start:]
+    threshold = np.uint16(QUARTER % count)
     position = state[i]
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     left = int(draws)
@@ -46,18 +58,14 @@ def blockwise_sum(history: Any, start: Any, count: Any, draws: Any, state: Any, 
         for j in range(size):
             words[j] = mix64(position + strides[j])
         position += strides[size - 1]
-        missed = np.uint32(0)
-        for j in range(4 * size):
-            product = np.uint32(np.uint32(quarters[j]) * size32)
-            biased = np.uint32(np.uint32(product & np.uint32(0xFFFF)) < threshold)
-            places[j] = size32 if biased else np.uint32(product >> np.uint32(16))
-            missed = np.uint32(missed + biased)
-        for j in range(0, 4 * size, 4):
-            a += values[places[j]]
-            b += values[places[j + 1]]
-            c += values[places[j + 2]]
-            d += values[places[j + 3]]
-        left -= 4 * size - np.int64(missed)
+        left_out = locate(quarters, 4 * size, np.uint16(count), threshold, places)
+        for j in range(size):
+            pack = packs[j]  # four places in one word: fewer loads
+            a += values[pack & np.uint64(0xFFFF)]
+            b += values[(pack >> np.uint64(16)) & np.uint64(0xFFFF)]
+            c += values[(pack >> np.uint64(32)) & np.uint64(0xFFFF)]
+            d += values[pack >> np.uint64(48)]
+        left -= 4 * size - np.int64(left_out)
     state[i] = position
     for _ in range(left):
         a += values[below(state, i, gamma, count)]
