@@ -138,7 +138,7 @@ def _in_slices(rounds: int, stop: threading.Event | None, advance: Any) -> float
         began = time.perf_counter()
         advance(start, end)
         pace = (time.perf_counter() - began) / (end - start)
-        start, size = end, max(1, min(4 * size, int(SLICE / max(pace, 1e-9))))
+        start, size = end, max(1, min(8 * size, int(SLICE / max(pace, 1e-9))))
     return time.thread_time() - first
 
 
@@ -183,6 +183,7 @@ def _play_lockstep(
     scratch = lockstep.Scratch(
         words=np.zeros(lanes, np.uint64),
         noise=np.zeros(lanes),
+        next_noise=np.zeros(lanes),
         index=np.zeros((arms, lanes)),
         arm=np.zeros(lanes, np.uint64),
         best=np.zeros(lanes),

@@ -22,6 +22,7 @@ from bootleader.sampling import (
 )
 from bootleader.streams import mix64, unit
 
+LANE_BITS = 16  # below these a sum over the rejected lanes holds their numbers, above them how many: one sum, not two
 FEW = 8  # so few lanes are sooner drawn one by one
 
 inline = numba.njit(inline="always", **INNER)
@@ -34,12 +35,12 @@ def draw_normals(state, gamma, spare, words, normals):
         place = state[lane] + gamma[lane]
         state[lane] = place
         words[lane] = mix64(place)
-    unsettled, lanes_sum = 0, 0
+    rejections = 0
     for lane in range(words.shape[0]):
-        unsettled += 1 if rejected(words[lane]) else 0
-        lanes_sum += lane if rejected(words[lane]) else 0
+        rejections += (1 << LANE_BITS) + lane if rejected(words[lane]) else 0
         normals[lane] = accepted_normal(words[lane])
-    lane = lanes_sum if unsettled == 1 else 0  # the usual single one is found without a search
+    unsettled = rejections >> LANE_BITS
+    lane = rejections & ((1 << LANE_BITS) - 1) if unsettled == 1 else 0  # the usual single one needs no search
     while unsettled > 0:
         if rejected(words[lane]):
             normals[lane] = settle_normal(words[lane], spare, lane, gamma[lane])

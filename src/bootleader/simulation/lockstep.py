@@ -95,10 +95,11 @@ class Table(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for one round: an arm's words and noise, the indices (arm x lane), each lane's leader and reward."""
+    """Room for one round: an arm's words, two arms' noise, the indices (arm x lane), each lane's leader and reward."""
 
     words: Any
     noise: Any
+    next_noise: Any
     index: Any
     best: Any
     arm: Any
@@ -123,14 +124,35 @@ def draw_noise(kind, pulls, shape, state, gamma, spare, words, noise):
 def challenge(k, location, scale, noise, index, best, arm):
     """Put arm k before the leader of every lane; returns in how many lanes it drew level."""
     level = 0
-    challenger = np.uint64(k)
     for lane in range(best.shape[0]):
-        value = location[lane] + scale[lane] * noise[lane]
-        index[lane] = value
-        leads = value > best[lane]
+        value = location[k, lane] + scale[k, lane] * noise[lane]
+        index[k, lane] = value
         level += value == best[lane]
-        best[lane] = value if leads else best[lane]
-        arm[lane] = challenger if leads else arm[lane]
+        arm[lane] = np.uint64(k) if value > best[lane] else arm[lane]
+        best[lane] = value if value > best[lane] else best[lane]
+    return level
+
+
+@inline
+def challenge_twice(k, location, scale, noise, next_noise, index, best, arm):
+    """Arms k and k + 1: the leaders are read and written once for both."""
+    level = 0
+    challenger, next_challenger = np.uint64(k), np.uint64(k + 1)
+    for lane in range(best.shape[0]):
+        value = location[k, lane] + scale[k, lane] * noise[lane]
+        next_value = location[k + 1, lane] + scale[k + 1, lane] * next_noise[lane]
+        index[k, lane] = value
+        index[k + 1, lane] = next_value
+        lead = best[lane]
+        leader = arm[lane]
+        level += value == lead
+        leader = challenger if value > lead else leader
+        lead = value if value > lead else lead
+        level += next_value == lead
+        leader = next_challenger if next_value > lead else leader
+        lead = next_value if next_value > lead else lead
+        best[lane] = lead
+        arm[lane] = leader
     return level
 
 
@@ -229,8 +251,8 @@ def build_kernel(source: str) -> Any:
         moments, noise_sd, variance = table.moments, table.noise_sd, table.variance
         location, scale, shape = table.location, table.scale, table.shape
         gap, regret, pooled_at = table.gap, table.regret, table.pooled_at
-        words, noise, index, best = scratch.words, scratch.noise, scratch.index, scratch.best
-        arm, reward = scratch.arm, scratch.reward
+        words, noise, next_noise = scratch.words, scratch.noise, scratch.next_noise
+        index, best, arm, reward = scratch.index, scratch.best, scratch.arm, scratch.reward
 
         opening_rounds = plan.opening * moments.shape[0]
         mark = np.searchsorted(checkpoints, start + 1)
@@ -242,9 +264,14 @@ def build_kernel(source: str) -> Any:
             else:
                 level = 0
                 best[:] = -math.inf
-                for k in range(location.shape[0]):
+                for k in range(0, location.shape[0] - 1, 2):
                     draw_noise(plan.noise, played, shape[k], noise_state, gamma, spare, words, noise)
-                    level += challenge(k, location[k], scale[k], noise, index[k], best, arm)
+                    draw_noise(plan.noise, played, shape[k + 1], noise_state, gamma, spare, words, next_noise)
+                    level += challenge_twice(k, location, scale, noise, next_noise, index, best, arm)
+                if location.shape[0] % 2 == 1:
+                    k = location.shape[0] - 1
+                    draw_noise(plan.noise, played, shape[k], noise_state, gamma, spare, words, noise)
+                    level += challenge(k, location, scale, noise, index, best, arm)
                 if level > 0 or plan.epsilon > 0.0:
                     break_ties(plan.epsilon, streams, scratch)
             pay(plan.draw, arm, first, second, third, samples, rewards, gamma, words, reward)
