@@ -23,10 +23,15 @@ LAWS = tuple(dict.fromkeys(policy.rule.law for policy in POLICIES if isinstance(
 RESAMPLERS = tuple(dict.fromkeys(policy.rule.resample for policy in POLICIES if not isinstance(policy.rule, IndexRule)))
 
 
-# Division by zero gives infinity, as in NumPy, instead of a branch that would keep loops from vectorising; and what
-# only kernels call needs no entry from Python, which halves the time to compile.
-INNER: Any = {"_nrt": False, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# Division by zero gives infinity, as in NumPy, instead of a branch that would keep loops from vectorising. And compiled
+# code here makes no arrays, so it has no references to count: counting them took up to half of a round. (The option is
+# numba's own, without a promise; leave it out if it goes, and only the speed changes.)
+LEAN: Any = {"error_model": "numpy", "_nrt": False}
+# What only kernels call needs no entry from Python, which halves the time to compile.
+INNER: Any = {**LEAN, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 inner: Any = numba.njit(**INNER)
+inline: Any = numba.njit(inline="always", **INNER)  # written into the caller: loops that run for every arm and round
+kernel: Any = numba.njit(cache=True, nogil=True, **LEAN)
 
 
 OVERLOADED = {giro.resampled_sum, streams.unit}  # functions whose compiled form is another than their Python form

@@ -159,7 +159,8 @@ def settle(forest: Any) -> None:
 
 def resume(forest: Any, level: Any, excess: Any) -> None:
     """Make both trees fit the laws at a level kept from before, so that choices go on as they would have. O(K)."""
-    forest.level[:] = level
+    for place in range(len(level)):
+        forest.level[place] = level[place]
     forest.tally[EXCESS] = excess
     _survey(forest)
     _repeak_all(forest)

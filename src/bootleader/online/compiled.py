@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numba
 
-from bootleader.compilation import LAWS, fingerprint, inner, switch
+from bootleader.compilation import LAWS, LEAN, fingerprint, inner, switch
 from bootleader.many_arms import leader, resume, set_law, settle, write_law
 
 law_of = switch("law", [inner(law) for law in LAWS])
@@ -25,7 +25,7 @@ class Kernels(NamedTuple):
 
 def build_kernels(source: str) -> Kernels:
     """The kernels, cached on disk under the fingerprint of their sources."""
-    njit: Any = numba.njit(cache=True, error_model="numpy")
+    njit: Any = numba.njit(cache=True, **LEAN)
 
     @njit
     def laws(which, theta, noise_sd, moments, variance, out):  # type: ignore[no-untyped-def]

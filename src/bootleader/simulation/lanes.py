@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 
-import numba
-
-from bootleader.compilation import INNER, inner
+from bootleader.compilation import inline, inner
 from bootleader.sampling import (
     accepted_normal,
     fair_binomial,
@@ -24,8 +22,6 @@ from bootleader.streams import mix64, unit
 
 LANE_BITS = 16  # below these a sum over the rejected lanes holds their numbers, above them how many: one sum, not two
 FEW = 8  # so few lanes are sooner drawn one by one
-
-inline = numba.njit(inline="always", **INNER)
 
 
 @inline
@@ -92,5 +88,3 @@ def toss_coins(shape, heads, spare, gamma):
     """Heads in ``shape`` tosses of a fair coin, in every lane."""
     for lane in range(heads.shape[0]):
         heads[lane] = fair_binomial(shape[lane], spare, lane, gamma[lane])
-
-

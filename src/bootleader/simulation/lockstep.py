@@ -10,17 +10,16 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from bootleader.bandits import DRAWS
 from bootleader.bandits.families import gaussian_draw
-from bootleader.compilation import LAWS, fingerprint, inner, named, switch
+from bootleader.compilation import LAWS, fingerprint, inline, inner, kernel, named, switch
 from bootleader.moments import welford
 from bootleader.player import POOLING_GROWTH
 from bootleader.policies import Noise
 from bootleader.sampling import accepted_normal, rejected, settle_normal
-from bootleader.simulation.lanes import draw_normals, inline, studentise_lanes, toss_coins
+from bootleader.simulation.lanes import draw_normals, studentise_lanes, toss_coins
 from bootleader.streams import below, mix64, uniform
 
 NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
@@ -242,10 +241,9 @@ def renew_all(plan, table, pulls):
 def build_kernel(source: str) -> Any:
     """The kernel, cached on disk under the fingerprint of its sources."""
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
+    @kernel
     def advance(plan, arms, streams, table, scratch, checkpoints, curves, start, stop):
         source  # noqa: B018  (a free variable, and so part of numba's cache key)
-        # Taking an array out of a tuple costs a reference count, which is too much in every round.
         first, second, third, samples = arms.first, arms.second, arms.third, arms.samples
         gamma, noise_state, spare, rewards = streams.gamma, streams.noise, streams.spare, streams.rewards
         moments, noise_sd, variance = table.moments, table.noise_sd, table.variance

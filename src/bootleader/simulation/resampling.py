@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from bootleader.blockwise import WORKSPACE, prepare
-from bootleader.compilation import RESAMPLERS, fingerprint, inner, switch
+from bootleader.compilation import RESAMPLERS, fingerprint, inner, kernel, switch
 from bootleader.moments import welford
 from bootleader.simulation.lockstep import Streams, draw_of
 from bootleader.streams import below
@@ -108,7 +107,7 @@ def open_arm(opening, streams, table, lane):
 def build_kernel(source: str) -> Any:
     """The kernel, cached on disk under the fingerprint of its sources."""
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
+    @kernel
     def advance(plan, arms, streams, table, checkpoints, curves, lane, start, stop):
         source  # noqa: B018  (a free variable, and so part of numba's cache key)
         prepare(table.arena, streams.gamma[lane])

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
-from bootleader.compilation import fingerprint
-from bootleader.compilation import inner as compiled
+from bootleader.compilation import fingerprint, inner, kernel
 from bootleader.many_arms import leader, plant, set_law, settle, write_law
 from bootleader.moments import welford
 from bootleader.player import POOLING_GROWTH
@@ -50,7 +48,7 @@ def run_table(noise_sd: Any, gap: Any) -> RunTable:
     )
 
 
-@compiled
+@inner
 def open_arm(opening, spare, gamma, lane, table):
     """One of the arms that the opening still asks for, uniformly at random."""
     spot = below(spare, lane, gamma, table.open_left[0])
@@ -61,7 +59,7 @@ def open_arm(opening, spare, gamma, lane, table):
     return k
 
 
-@compiled
+@inner
 def law_now(plan, table, k):
     """Arm k's index law; without noise its index is its location."""
     record = table.moments[k]
@@ -72,7 +70,7 @@ def law_now(plan, table, k):
     return location, 0.0 if plan.noise == NONE else scale, df
 
 
-@compiled
+@inner
 def renew_all(plan, table, pulls):
     """Renew the pooled variance, and with it the laws of all arms."""
     squares, freedom = 0.0, 0.0
@@ -88,7 +86,7 @@ def renew_all(plan, table, pulls):
     settle(table.forest)
 
 
-@compiled
+@inner
 def learn(table, k, reward):
     record = table.moments[k]
     count, anchor, drift, rss = welford(record[COUNT], record[ANCHOR], record[DRIFT], record[RSS], reward)
@@ -99,7 +97,7 @@ def learn(table, k, reward):
 def build_kernel(source: str) -> Any:
     """The kernel, cached on disk under the fingerprint of its sources."""
 
-    @numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
+    @kernel
     def advance(plan, arms, streams, table, checkpoints, curves, lane, start, stop):
         source  # noqa: B018  (a free variable, and so part of numba's cache key)
         forest, spare, gamma = table.forest, streams.spare, streams.gamma[lane]
