@@ -52,7 +52,7 @@ def blockwise_sum(history: Any, start: Any, count: Any, draws: Any, state: Any, 
     threshold = np.uint16(QUARTER % count)
     position = state[i]
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    left = int(draws)
+    left: Any = int(draws)
     while left >= 4:
         size = min(WORDS, left // 4)
         for j in range(size):
