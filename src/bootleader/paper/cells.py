@@ -25,9 +25,9 @@ REPEATS = 3  # of a timed cell, the fastest of which counts
 
 # Rough costs, for the progress bar's idea of the time left only, in nanoseconds: a round, an index, and for policies
 # that resample the history an index and a reward of it.
-ROUND = 30.0
-INDEX = {Noise.NONE: 2.0, Noise.NORMAL: 5.0, Noise.STUDENT: 35.0, Noise.FAIR_COINS: 25.0, Noise.OPTIMISM: 3.0}
-RESAMPLED_INDEX, RESAMPLED_REWARD = 250.0, 1.0
+ROUND = 14.0
+INDEX = {Noise.NONE: 1.0, Noise.NORMAL: 2.5, Noise.STUDENT: 10.0, Noise.FAIR_COINS: 13.0, Noise.OPTIMISM: 1.0}
+RESAMPLED_INDEX, RESAMPLED_REWARD = 170.0, 0.6
 
 
 @dataclass(frozen=True)
