@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numba
 import numpy as np
 
 import bootleader as bl
@@ -24,16 +25,31 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(np.maximum(values, 1e-12)), 1)[0])
 
 
+@numba.njit(nogil=True)
+def private_work(values, turns):  # type: ignore[no-untyped-def]
+    """Arithmetic on a few kilobytes: what cores that share nothing can do side by side."""
+    for _ in range(turns):
+        for i in range(values.shape[0]):
+            values[i] = values[i] * 0.999 + 0.5
+
+
 def efficiency(repeats: int) -> Iterator[Measured]:
     section = "5. Parallel efficiency"
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with ThreadPoolExecutor(cores) as pool:
+
+        def share(parts: int) -> Callable[[], Any]:
+            return lambda: list(pool.map(lambda _: private_work(np.ones(1_024), 400_000), range(parts)))
+
+        alone, together = side_by_side(3 * repeats, share(1), share(cores))
+    yield Measured(section, f"what the machine allows: threads that share nothing, {cores} cores", alone / together)
     for policy, runs in ((bl.ReBoot(sigma_a=1.5), 500), (bl.Giro(a=1), 40)):
         with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(cores) as all_cores:
 
             def work(pool: Any, policy: Any = policy, runs: int = runs) -> Callable[[], Any]:
                 return lambda: bl.simulate(policy, gaussian(10), rounds=10_000, runs=runs, executor=pool)
 
-            alone, together = side_by_side(repeats, work(one), work(all_cores))
+            alone, together = side_by_side(3 * repeats, work(one), work(all_cores))  # short, so there is time for many
         yield Measured(section, f"{policy}, {runs} runs on {cores} cores", alone / together / cores, bar=0.9)
 
 

@@ -22,9 +22,11 @@ from bootleader.simulation.loop import PythonPolicy
 from bootleader.simulation.result import Simulation
 
 INDEX_LANES = 64  # runs in lock step; part of the result's definition, since sums are taken block by block
-OTHER_LANES = 4
+OTHER_LANES = 2
 TOURNAMENT_LANES = 1  # with very many arms one run is work and memory enough for a block
-TASK_WORK = 2e7  # index draws (arms x rounds x runs) that a task should hold at least
+TASK_WORK = 2e7  # index draws (arms x rounds x runs) that a task should hold if it can
+OTHER_DRAW = 50  # index draws that one from a history, or by a policy of the user's, is worth at least
+TASKS_A_CORE = 16  # at least, so that no core is idle for long at the end
 IN_FLIGHT = 64  # tasks handed to the executor ahead of time, at the least
 AHEAD = 16  # windows by which tasks may run ahead of the oldest unfinished one
 
@@ -159,7 +161,11 @@ def lanes_of(policy: Any, arms: int) -> int:
     """How many runs a block of this policy holds."""
     if finds_leader_by_tournament(policy, arms):
         return TOURNAMENT_LANES
-    return INDEX_LANES if isinstance(policy, Policy) and isinstance(policy.rule, IndexRule) else OTHER_LANES
+    return INDEX_LANES if _has_index_rule(policy) else OTHER_LANES
+
+
+def _has_index_rule(policy: Any) -> bool:
+    return isinstance(policy, Policy) and isinstance(policy.rule, IndexRule)
 
 
 def tasks_of(
@@ -170,8 +176,8 @@ def tasks_of(
     for index, policy in enumerate(policies):
         lanes = lanes_of(policy, bandit.arms)
         blocks = -(-runs // lanes)
-        a_task = max(1, round(TASK_WORK / (lanes * rounds * bandit.arms)))
-        a_task = max(1, min(a_task, blocks // (4 * _cores())))
+        draws = rounds * bandit.arms * (1 if _has_index_rule(policy) else OTHER_DRAW)
+        a_task = max(1, min(round(TASK_WORK / (lanes * draws)), blocks // (TASKS_A_CORE * _cores())))
         for first in range(0, blocks, a_task):
             members = [
                 Block(policy, bandit, seed, b * lanes, min(lanes, runs - b * lanes), rounds, marks)
