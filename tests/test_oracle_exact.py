@@ -46,11 +46,15 @@ def test_kernel_is_the_loop_in_long_runs(policy, bandit):
     assert_same_bits(Block(policy, BANDITS_BY_ID[bandit].bandit, 2**64 - 1, 0, 1, 1_200, checkpoint_rounds(1_200, 7)))
 
 
-@pytest.mark.parametrize("policy", [bl.ReBoot(sigma_a=1.0), bl.AdaptiveReBoot(), bl.PHE(), bl.EpsilonGreedy()], ids=str)
-def test_kernel_is_the_loop_in_a_full_block(policy):
-    assert_same_bits(
-        Block(policy, bl.GaussianBandit(bl.Uniform(5, 7, arms=10)), 1, 0, 64, 60, checkpoint_rounds(60, 9))
-    )
+@pytest.mark.parametrize("arms", [10, 7])  # arms are taken two by two, and the last one alone
+@pytest.mark.parametrize(
+    "policy",
+    [bl.ReBoot(sigma_a=1.0), bl.AdaptiveReBoot(), bl.StudentThompson(), bl.PHE(), bl.EpsilonGreedy()],
+    ids=str,
+)
+def test_kernel_is_the_loop_in_a_full_block(policy, arms):
+    bandit = bl.GaussianBandit(bl.Uniform(5, 7, arms=arms))
+    assert_same_bits(Block(policy, bandit, 1, 0, 64, 120, checkpoint_rounds(120, 9)))
 
 
 @pytest.mark.parametrize(

@@ -270,3 +270,30 @@ def test_giro_index_has_the_mean_and_variance_of_a_bootstrap(a):
     kurtosis = stats.kurtosis(draws)
     z = (draws.var() / variance - 1) / math.sqrt((kurtosis + 2) / DRAWS)
     assert 2 * stats.norm.sf(abs(z)) > LEVEL
+
+
+@pytest.mark.parametrize("shape", [1.0, 1.5, 2.0, 3.5, 10.0, 100.0, 1e4])
+def test_gamma_is_accepted_quickly_only_where_it_would_be_slowly(shape):
+    """The quick test against the logarithm of the acceptance probability, just inside the quick test's edge."""
+    d = shape - 1.0 / 3.0
+    for x in np.linspace(-6.0, 6.0, 2_001):
+        root = sampling.gamma_root(shape, x)
+        u = 0.0157 * x**4 / d * (1.0 + 1e-12)
+        if root < 0.5 or u >= 1.0:
+            assert not sampling.surely_gamma(shape, x, root, min(u, 0.999999))
+            continue
+        assert x == 0.0 or sampling.surely_gamma(shape, x, root, u)
+        v = root**3
+        assert math.log1p(-u) <= 0.5 * x * x + d * (1.0 - v + math.log(v)) + 1e-9
+
+
+@pytest.mark.parametrize("tosses", [30.0, 100.0, 1_000.0, 31_337.0])
+@pytest.mark.parametrize("chance", [0.5, 1.0 / 3.0, 0.34, 0.4])
+def test_binomial_tests_agree_on_the_height(tosses, chance):
+    """Near the mode a product of ratios, farther out a parabola with a margin: both against SciPy's probabilities."""
+    variance, mode = tosses * chance * (1.0 - chance), float(math.floor((tosses + 1.0) * chance))
+    spread = 8.0 * math.sqrt(variance)
+    for k in range(max(0, int(mode - spread)), min(int(tosses), int(mode + spread)) + 1):
+        log_height = stats.binom.logpmf(k, tosses, chance) - stats.binom.logpmf(mode, tosses, chance)
+        for v, accepted in ((math.exp(log_height - 1e-6), True), (math.exp(log_height + 1e-6), False)):
+            assert sampling._under_binomial(v, float(k), tosses, chance, variance) == accepted
