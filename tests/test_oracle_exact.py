@@ -11,7 +11,7 @@ from bootleader.simulation.engine import checkpoint_rounds
 from bootleader.simulation.loop import play_python
 from tests.cases import BANDIT_CASES, BANDITS_BY_ID, POLICY_CASES
 
-# What only long runs reach: the rejection binomial (more than 640 tosses), arenas that move, a fading guard.
+# What only long runs reach: the rejection binomial (more than 1,280 tosses), arenas that move, a fading guard.
 LONG_HAUL = [
     bl.Giro(a=5),
     bl.Giro(a=0.05),

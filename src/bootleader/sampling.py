@@ -153,7 +153,7 @@ def popcount(word: Any) -> Any:
     return ((word * 0x0101010101010101) & MASK) >> 56
 
 
-COUNTED_TOSSES: Final = 640  # up to here ten words and a bit count beat a rejection sampler
+COUNTED_TOSSES: Final = 1_280  # up to here twenty words and a bit count beat a rejection sampler
 SMALL_MEAN: Final = 10.0  # below this mean the binomial is inverted term by term
 NEAR_MODE: Final = 15.0  # up to here from the mode a product of ratios beats logarithms; beyond, a parabola bounds them
 

@@ -1,8 +1,8 @@
 """The kernel for index rules: many runs in lock step, arms outermost.
 
-Each step below runs over the lanes (one lane, one run) so that the generator, the ziggurat's fast path and the
-comparison vectorise; only the rare rejections, ties and young arms are settled lane by lane. The order in which a
-lane reads its streams is :class:`bootleader.player.IndexPlayer`'s, so the results are the same bit for bit.
+Each step below runs over the lanes (one lane, one run) so that the samplers of :mod:`bootleader.simulation.lanes` and
+the comparison vectorise; only ties and what the samplers leave over are settled lane by lane. The order in which a lane
+reads its streams is :class:`bootleader.player.IndexPlayer`'s, so the results are the same bit for bit.
 """
 
 from __future__ import annotations
