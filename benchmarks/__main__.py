@@ -1,4 +1,4 @@
-"""Run the benchmarks: ``python -m benchmarks [--json FILE] [--repeats N] [SECTION ...]``."""
+"""Run the benchmarks: ``python -m benchmarks [--json FILE] [--markdown FILE] [--repeats N] [SECTION ...]``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ def main() -> int:
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"any of {', '.join(SECTIONS)}; default all")
     parser.add_argument("--repeats", type=int, default=9, help="turns that medians are taken over (default 9)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write them there as a table too")
     options = parser.parse_args()
     unknown = [name for name in options.sections if name not in SECTIONS]
     if unknown:
@@ -32,6 +33,9 @@ def main() -> int:
             figures.append(figure)
     if options.json:
         options.json.write_text(json.dumps([figure.as_dict() for figure in figures], indent=1) + "\n")
+    if options.markdown:
+        rows = "".join(figure.as_row() for figure in figures)
+        options.markdown.write_text(f"| | figure | bar |\n|---|---:|---|\n{rows}", encoding="utf-8")
     missed = [figure for figure in figures if figure.met is False]
     print(f"\n{sum(figure.met is True for figure in figures)} bars met, {len(missed)} missed")
     return 1 if missed else 0

@@ -35,6 +35,15 @@ class Measured:
             line += f" bar {'<=' if self.at_most else '>='} {self.bar:g}: {'met' if self.met else 'MISSED'}"
         return line
 
+    def as_row(self) -> str:
+        """For ``--markdown``."""
+        bar = (
+            ""
+            if self.bar is None
+            else f"{'≤' if self.at_most else '≥'} {self.bar:g}: {'met' if self.met else 'missed'}"
+        )
+        return f"| {self.section.split(',')[0]}: {self.what} | {self.value:.4g} {self.unit} | {bar} |\n"
+
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
         return {**asdict(self), "met": self.met}
