@@ -13,7 +13,7 @@ from scipy import stats
 
 from bootleader import compilation, sampling
 from bootleader.policies.giro import giro_index, resampled_sum
-from bootleader.policies.weights import TWO_POINTS, biased_coins, coins, masked_sum, two_point_index
+from bootleader.policies.weights import TWO_POINTS, biased_coins, coins, heads_sum, two_point_index
 from bootleader.streams import run_gamma, stream_state
 
 LEVEL = 1e-4
@@ -191,13 +191,16 @@ def test_two_point_weights_have_the_stated_moments(name, moments):
         assert (1 - chance) * low**power + chance * high**power == pytest.approx(moment, abs=1e-14)
 
 
-@pytest.mark.parametrize("size", [0, 1, 3, 4, 5, 63, 64])
-def test_masked_sum_adds_the_values_under_ones(size):
-    rng = np.random.default_rng(size)
-    history = list(rng.normal(size=80))
-    word = int(rng.integers(2**63)) * 2 + 1
-    wanted = sum(history[7 + j] - 0.5 for j in range(size) if (word >> j) & 1)
-    assert masked_sum(word, history, 7, size, 0.5) == pytest.approx(wanted, abs=1e-12)
+@pytest.mark.parametrize("count", [1, 3, 63, 64, 65, 128, 300])
+@pytest.mark.parametrize("chance", [0.5, 0.7])
+def test_heads_sum_adds_the_residuals_under_ones(count, chance):
+    history = list(np.random.default_rng(count).normal(size=count + 7))
+    gamma = run_gamma(0, count)
+    state, same = [stream_state(0, count, 4, 0)], [stream_state(0, count, 4, 0)]
+    words = [coins(chance, same, 0, gamma) for _ in range(0, count, 64)]
+    wanted = math.fsum(history[7 + j] - 0.5 for j in range(count) if (words[j // 64] >> j % 64) & 1)
+    assert heads_sum(chance, history, 7, count, 0.5, state, 0, gamma) == pytest.approx(wanted, abs=1e-12)
+    assert state == same
 
 
 @pytest.mark.parametrize("name", TWO_POINTS)

@@ -1,8 +1,9 @@
-"""The one compiled form that is not its Python form: a long resampled sum, a block of words at a time.
+"""Compiled forms that are not their Python forms: sums over a long history, laid out for vector units.
 
-Drawing, scaling and looking up are three loops here instead of one, because the first two then vectorise: a draw costs
-a third of what it does one by one. The draws, their order and the sums are those of
-:func:`bootleader.policies.giro.resampled_sum`, bit for bit; the exact oracle tests hold them together.
+The bootstrap sum takes a block of words at a time: drawing, scaling and looking up are three loops instead of one,
+because the first two then vectorise. The sum over coins does the coins of a word side by side. The words, their order
+and the sums are those of :func:`bootleader.policies.giro.resampled_sum` and
+:func:`bootleader.policies.weights.heads_sum`, bit for bit; the exact oracle tests hold them together.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from bootleader.policies.giro import QUARTER, WORDS
+from bootleader.policies.weights import COINS, coins
 from bootleader.streams import below, mix64
 
 LONG: Final = 16  # draws from which three loops beat one
@@ -70,3 +72,25 @@ def blockwise_sum(history: Any, start: Any, count: Any, draws: Any, state: Any, 
     for _ in range(left):
         a += values[below(state, i, gamma, count)]
     return (a + b) + (c + d)
+
+
+def blockwise_heads(
+    chance: Any, history: Any, start: Any, count: Any, drift: Any, state: Any, i: Any, gamma: Any
+) -> Any:
+    """Sum of the residuals whose coin shows 1."""
+    sums = history[:COINS]
+    for j in range(COINS):
+        sums[j] = 0.0
+    for block in range(0, count, COINS):
+        add_heads(coins(chance, state, i, gamma), history[start + block :], min(COINS, count - block), drift, sums)
+    for width in (32, 16, 8, 4, 2, 1):
+        for j in range(width):
+            sums[j] += sums[j + width]
+    return sums[0]
+
+
+def add_heads(word: Any, values: Any, size: Any, drift: Any, sums: Any) -> None:
+    """Add each residual whose coin shows 1 to its own running sum."""
+    for j in range(size):
+        one = (word >> np.uint64(j)) & np.uint64(1) == np.uint64(1)
+        sums[j] += values[j] - drift if one else 0.0

@@ -34,7 +34,11 @@ inline: Any = numba.njit(inline="always", **INNER)  # written into the caller: l
 kernel: Any = numba.njit(cache=True, nogil=True, **LEAN)
 
 
-OVERLOADED = {giro.resampled_sum, streams.unit}  # functions whose compiled form is another than their Python form
+OVERLOADED = {
+    giro.resampled_sum,
+    weights.heads_sum,
+    streams.unit,
+}  # functions whose compiled form is another than their Python form
 
 
 def _register(module: ModuleType) -> None:
@@ -60,6 +64,14 @@ def _resampled_sum(history, start, count, draws, state, i, gamma):  # type: igno
         return blockwise.blockwise_sum(history, start, count, draws, state, i, gamma)
 
     return short_or_long
+
+
+@overload(weights.heads_sum, jit_options=INNER)
+def _heads_sum(chance, history, start, count, drift, state, i, gamma):  # type: ignore[no-untyped-def]
+    def side_by_side(chance, history, start, count, drift, state, i, gamma):  # type: ignore[no-untyped-def]
+        return blockwise.blockwise_heads(chance, history, start, count, drift, state, i, gamma)
+
+    return side_by_side
 
 
 @overload(streams.unit, jit_options=INNER)

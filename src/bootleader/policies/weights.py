@@ -15,6 +15,7 @@ from bootleader.streams import MASK, next_word
 
 Weights = Literal["gaussian", "rademacher", "mammen"]
 
+COINS: Final = 64  # in a word
 ROOT5: Final = math.sqrt(5.0)
 # (value when the coin shows 0, value when it shows 1, chance of a 1)
 TWO_POINTS: Final = {
@@ -60,23 +61,23 @@ def coins(chance: Any, state: Any, i: Any, gamma: Any) -> Any:
     return biased_coins(chance, state, i, gamma)
 
 
-def masked_sum(word: Any, history: Any, start: Any, size: Any, drift: Any) -> Any:
-    """Sum of ``history[start + j] - drift`` over the ones of a word, j < size <= 64.
+def heads_sum(chance: Any, history: Any, start: Any, count: Any, drift: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """Sum of ``history[start + j] - drift`` over the j < count whose coin shows 1.
 
-    Four running sums, because one would wait for each addition to finish.
+    There are as many running sums as a word has coins, so that none waits for another; they are folded in the end.
+    Compiled, :func:`bootleader.blockwise.blockwise_heads` does the same to the same bits.
     """
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    whole = size - size % 4
-    for j in range(0, whole, 4):
-        p, q, r, s = history[start + j], history[start + j + 1], history[start + j + 2], history[start + j + 3]
-        bits = word >> j
-        a += (p - drift) * ((bits & 1) == 1)
-        b += (q - drift) * ((bits & 2) == 2)
-        c += (r - drift) * ((bits & 4) == 4)
-        d += (s - drift) * ((bits & 8) == 8)
-    for j in range(whole, size):
-        a += (history[start + j] - drift) * ((word >> j) & 1)
-    return (a + b) + (c + d)
+    sums = [0.0] * COINS
+    for block in range(0, count, COINS):
+        word = coins(chance, state, i, gamma)
+        for j in range(min(COINS, count - block)):
+            sums[j] += (history[start + block + j] - drift) * ((word >> j) & 1)
+    width = COINS // 2
+    while width > 0:
+        for j in range(width):
+            sums[j] += sums[j + width]
+        width //= 2
+    return sums[0]
 
 
 def two_point_index(
@@ -85,11 +86,7 @@ def two_point_index(
     """Ybar + (1/(s+p)) sum w_i e_i, with p = 0 or 2 pseudo residuals +-sqrt(s+2) sigma_a."""
     low, high, chance, sigma_a, pseudo = theta[0], theta[1], theta[2], theta[3], theta[4]
     # Residuals sum to zero, so sum w e = (high - low) * (sum of those whose coin shows 1).
-    heads_sum = 0.0
-    for block in range(start, start + count, 64):
-        size = min(64, start + count - block)
-        heads_sum += masked_sum(coins(chance, state, i, gamma), history, block, size, drift)
-    perturbation = (high - low) * heads_sum
+    perturbation = (high - low) * heads_sum(chance, history, start, count, drift, state, i, gamma)
     if pseudo > 0.0:
         word = coins(chance, state, i, gamma)
         first = high if (word & 1) == 1 else low
