@@ -63,9 +63,14 @@ def processor_seconds(work: Work) -> float:
     return time.thread_time() - started
 
 
-def side_by_side(repeats: int, *works: Work) -> list[float]:
-    """Median seconds of each work, each warmed up once, then taken in turns so that a busy moment hits all alike."""
+def turn_by_turn(repeats: int, *works: Work) -> list[list[float]]:
+    """Seconds of each work, each warmed up once, then taken in turns so that a busy moment hits all alike."""
     for work in works:
         work()
     turns = [[seconds(work) for work in works] for _ in range(repeats)]
-    return [statistics.median(column) for column in zip(*turns, strict=True)]
+    return [list(column) for column in zip(*turns, strict=True)]
+
+
+def side_by_side(repeats: int, *works: Work) -> list[float]:
+    """Median seconds of each work, turn by turn."""
+    return [statistics.median(column) for column in turn_by_turn(repeats, *works)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import statistics
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,7 @@ import numba
 import numpy as np
 
 import bootleader as bl
-from benchmarks.measuring import Measured, side_by_side
+from benchmarks.measuring import Measured, Work, side_by_side, turn_by_turn
 from bootleader.policies import POLICIES, IndexRule
 
 
@@ -34,48 +35,54 @@ def private_work(values, turns):  # type: ignore[no-untyped-def]
 
 
 def efficiency(repeats: int) -> Iterator[Measured]:
+    """One core's time over all cores' time and their number: in the median, and in the least disturbed turn of each."""
     section = "5. Parallel efficiency"
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with ThreadPoolExecutor(cores) as pool:
+    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(cores) as every:
 
-        def share(parts: int) -> Callable[[], Any]:
-            return lambda: list(pool.map(lambda _: private_work(np.ones(1_024), 400_000), range(parts)))
+        def share_nothing(pool: Any) -> Work:
+            return lambda: list(pool.map(lambda _: private_work(np.ones(1_024), 200_000), range(cores)))
 
-        alone, together = side_by_side(3 * repeats, share(1), share(cores))
-    yield Measured(section, f"what the machine allows: threads that share nothing, {cores} cores", alone / together)
-    for policy, runs in ((bl.ReBoot(sigma_a=1.5), 500), (bl.Giro(a=1), 40)):
-        with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(cores) as all_cores:
+        def play(policy: Any, runs: int, pool: Any) -> Work:
+            return lambda: bl.simulate(policy, gaussian(10), rounds=10_000, runs=runs, executor=pool)
 
-            def work(pool: Any, policy: Any = policy, runs: int = runs) -> Callable[[], Any]:
-                return lambda: bl.simulate(policy, gaussian(10), rounds=10_000, runs=runs, executor=pool)
-
-            alone, together = side_by_side(3 * repeats, work(one), work(all_cores))  # short, so there is time for many
-        yield Measured(section, f"{policy}, {runs} runs on {cores} cores", alone / together / cores, bar=0.9)
+        works: dict[str, tuple[Work, Work]] = {"threads that share nothing": (share_nothing(one), share_nothing(every))}
+        for policy, runs in ((bl.ReBoot(sigma_a=1.5), 500), (bl.Giro(a=1), 40)):
+            works[f"{policy}, {runs} runs"] = (play(policy, runs, one), play(policy, runs, every))
+        for name, (alone, together) in works.items():
+            times = turn_by_turn(3 * repeats, alone, together)  # short, so there is time for many
+            bar = 0.9 if "runs" in name else None
+            by_median, by_best = (pick(times[0]) / pick(times[1]) / cores for pick in (statistics.median, min))
+            yield Measured(section, f"{name}, {cores} cores", by_median, "", bar)
+            yield Measured(section, f"{name}, {cores} cores, best turns", by_best)
 
 
 def growth_of_time(repeats: int) -> Iterator[Measured]:
     section = "6. How time grows: fitted exponents"
     for policy in POLICIES:
         whole_history = not isinstance(policy.rule, IndexRule)
-        base = 500 if whole_history else 5_000
-        runs = 4 if whole_history else 64
-        sweeps: dict[str, tuple[list[int], Callable[[int], Callable[[], Any]]]] = {
-            "rounds": (
-                [base, 2 * base, 4 * base, 8 * base],
-                lambda n: lambda: bl.simulate(policy, gaussian(10), rounds=n, runs=runs),  # noqa: B023
-            ),
-            "arms": (
-                [8, 16, 32, 64],
-                lambda n: lambda: bl.simulate(policy, gaussian(n), rounds=base, runs=runs),  # noqa: B023
-            ),
-            "runs": (
-                [64, 128, 256, 512],
-                lambda n: lambda: bl.simulate(policy, gaussian(10), rounds=base // 2, runs=n),  # noqa: B023
-            ),
-        }
-        for name, (sizes, work) in sweeps.items():
-            times = side_by_side(max(3, repeats // 2), *(work(size) for size in sizes))
-            yield Measured(section, f"{policy}: time against {name}", exponent(sizes, times))
+
+        def work(rounds: int, arms: int, runs: int, policy: Any = policy) -> Work:
+            return lambda: bl.simulate(policy, gaussian(arms), rounds=rounds, runs=runs)
+
+        # Large enough for what grows to outweigh what does not; histories cost the square of the rounds.
+        if whole_history:
+            sizes = {"rounds": [5_000, 10_000, 20_000], "arms": [16, 32, 64], "runs": [32, 64, 128]}
+            swept = {
+                "rounds": [work(n, 10, 2) for n in sizes["rounds"]],
+                "arms": [work(2_000, n, 2) for n in sizes["arms"]],
+                "runs": [work(1_000, 10, n) for n in sizes["runs"]],
+            }
+        else:
+            sizes = {"rounds": [5_000, 20_000, 80_000], "arms": [32, 128, 511], "runs": [512, 1_024, 2_048]}
+            swept = {
+                "rounds": [work(n, 10, 64) for n in sizes["rounds"]],
+                "arms": [work(2_000, n, 64) for n in sizes["arms"]],
+                "runs": [work(1_000, 10, n) for n in sizes["runs"]],
+            }
+        for name, works in swept.items():
+            times = side_by_side(max(3, repeats // 2), *works)
+            yield Measured(section, f"{policy}: time against {name}", exponent(sizes[name], times))
 
 
 def peak_bytes(work: Callable[[], Any]) -> int:

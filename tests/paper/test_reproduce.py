@@ -2,11 +2,12 @@
 
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 
 import pytest
 
-from bootleader.paper import PARTS, Size, job, reproduce, robustness
+from bootleader.paper import PARTS, Size, fig1, fig3, formulas, job, reproduce, robustness
 from bootleader.paper.report import claims_markdown
 from bootleader.paper.reproduce import chosen_parts
 
@@ -92,6 +93,14 @@ def test_a_part_that_is_already_there_stays_in_the_report(made):
     assert 'id="fig1"' in (out / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(("others", "shown"), [((), True), ((fig3.PART,), False)])
+def test_a_part_without_cells_is_shown_where_the_rest_of_the_job_is(made, tmp_path, monkeypatch, others, shown):
+    shutil.copytree(made[0] / "cells", tmp_path / "cells")
+    monkeypatch.setattr(reproduce, "PARTS", (fig1.PART, formulas.PART, *others))
+    reproduce.reproduce(["fig1"], tmp_path, SMALL, progress=False)
+    assert ('id="formulas"' in (tmp_path / "report.html").read_text(encoding="utf-8")) == shown
+
+
 def test_claims_as_markdown_have_one_row_each(made):
     lines = claims_markdown(made[1]).splitlines()
     assert len(lines) == 2 + len(made[1])
@@ -114,8 +123,6 @@ def test_every_part_names_its_cells_without_playing_them(part):
 
 
 def test_full_size_is_the_papers():
-    from bootleader.paper import fig3
-
     largest = max(fig3.PART.cells(Size()), key=lambda cell: cell.cost)
     assert (largest.runs, largest.rounds) == (500, 10_000)
 

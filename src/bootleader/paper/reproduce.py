@@ -38,7 +38,7 @@ def reproduce(
     """Reproduce the paper, or some parts of it, into a folder.
 
     Finished cells are kept in ``out/cells`` and read back the next time. The report shows the parts that were asked
-    for and any other whose cells are all there at this size.
+    for and any other whose cells are all there at this size; those that need none, if the rest of the default job is.
 
     Parameters
     ----------
@@ -73,6 +73,8 @@ def reproduce(
             asked.append(part)
             for cell, result in finished.items():
                 results.add(cell, result)
+    if all(part in asked for part in PARTS if part.by_default and part.cells(size)):
+        asked += [part for part in PARTS if part not in asked and not part.cells(size)]
     shown = [part for part in PARTS if part in asked]
     outcomes: dict[str, Outcome] = {}
     for part in shown:
