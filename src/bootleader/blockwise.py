@@ -77,7 +77,7 @@ def blockwise_sum(history: Any, start: Any, count: Any, draws: Any, state: Any, 
 def blockwise_heads(
     chance: Any, history: Any, start: Any, count: Any, drift: Any, state: Any, i: Any, gamma: Any
 ) -> Any:
-    """Sum of the residuals whose coin shows 1."""
+    """Sum of the residuals whose coin shows 1; the running sums lie at the head of the history array."""
     sums = history[:COINS]
     for j in range(COINS):
         sums[j] = 0.0

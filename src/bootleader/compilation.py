@@ -34,11 +34,8 @@ inline: Any = numba.njit(inline="always", **INNER)  # written into the caller: l
 kernel: Any = numba.njit(cache=True, nogil=True, **LEAN)
 
 
-OVERLOADED = {
-    giro.resampled_sum,
-    weights.heads_sum,
-    streams.unit,
-}  # functions whose compiled form is another than their Python form
+# Functions whose compiled form is another than their Python form.
+OVERLOADED = {giro.resampled_sum, weights.heads_sum, streams.unit}
 
 
 def _register(module: ModuleType) -> None:
