@@ -179,9 +179,10 @@ def test_fitted_exponent(power):
 def test_measured_storage_grows_for_giro_alone():
     from bootleader.paper.looks import GIRO, REBOOT
 
-    grown = {name: table1.peak_bytes(policy, 4_000) - table1.peak_bytes(policy, 500) for name, policy in
+    # The interpreter's own caches move a look by a few thousand bytes: a horizon beside which that is nothing.
+    grown = {name: table1.peak_bytes(policy, 20_000) - table1.peak_bytes(policy, 500) for name, policy in
              {"reboot": REBOOT, "giro": GIRO}.items()}  # fmt: skip
-    assert grown["giro"] > 3_500 * 8 > 10 * abs(grown["reboot"])
+    assert grown["giro"] > 19_500 * 8 > 10 * abs(grown["reboot"])
 
 
 def verdict_of(rows, words):
