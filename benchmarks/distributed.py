@@ -16,11 +16,10 @@ BANDIT = bl.GaussianBandit(means=bl.Uniform(5, 7, arms=10))
 def measure(repeats: int) -> Iterator[Measured]:
     section = "5. More than one machine"
     marks = checkpoint_rounds(10_000, 200)
-    task = next(iter(tasks_of([bl.ReBoot(sigma_a=1.5)], BANDIT, 0, 64, 10_000, marks)))
-    yield Measured(
-        section, "bytes sent for a block of 64 runs, 200 checkpoints", len(pickle.dumps(task.blocks)), "bytes"
-    )
+    task = next(iter(tasks_of([bl.ReBoot(sigma_a=1.5)], BANDIT, 0, 500, 10_000, marks)))
     (result,) = play_blocks(task.blocks)
+    what = f"bytes sent for a block of {result.runs} runs, 200 checkpoints"
+    yield Measured(section, what, len(pickle.dumps(task.blocks)), "bytes")
     yield Measured(section, "bytes that come back", len(pickle.dumps(result)), "bytes")
 
     from distributed import Client, LocalCluster

@@ -35,26 +35,40 @@ def private_work(values, turns):  # type: ignore[no-untyped-def]
 
 
 def efficiency(repeats: int) -> Iterator[Measured]:
-    """One core's time over all cores' time and their number: in the median, and in the least disturbed turn of each."""
+    """One core's time over all cores' time and their number: in the median, and in the least disturbed turn of each.
+
+    Beside it stand what threads that share nothing reach in the same turns, which is all that the machine gives, and
+    the share of the cores' time spent in kernels, which is what blocks of the right size can bring about.
+    """
     section = "5. Parallel efficiency"
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    in_kernels: dict[str, list[float]] = {}
     with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(cores) as every:
 
         def share_nothing(pool: Any) -> Work:
-            return lambda: list(pool.map(lambda _: private_work(np.ones(1_024), 200_000), range(cores)))
+            return lambda: list(pool.map(lambda _: private_work(np.ones(1_024), 100_000), range(8 * cores)))
 
         def play(policy: Any, runs: int, pool: Any) -> Work:
-            return lambda: bl.simulate(policy, gaussian(10), rounds=10_000, runs=runs, executor=pool)
+            def work() -> None:
+                done = bl.simulate(policy, gaussian(10), rounds=10_000, runs=runs, executor=pool)
+                if pool is every:
+                    in_kernels.setdefault(str(policy), []).append(float(done.seconds[0]))
 
-        works: dict[str, tuple[Work, Work]] = {"threads that share nothing": (share_nothing(one), share_nothing(every))}
+            return work
+
+        pairs: dict[str, tuple[Work, Work]] = {"threads that share nothing": (share_nothing(one), share_nothing(every))}
         for policy, runs in ((bl.ReBoot(sigma_a=1.5), 500), (bl.Giro(a=1), 40)):
-            works[f"{policy}, {runs} runs"] = (play(policy, runs, one), play(policy, runs, every))
-        for name, (alone, together) in works.items():
-            times = turn_by_turn(3 * repeats, alone, together)  # short, so there is time for many
-            bar = 0.9 if "runs" in name else None
-            by_median, by_best = (pick(times[0]) / pick(times[1]) / cores for pick in (statistics.median, min))
-            yield Measured(section, f"{name}, {cores} cores", by_median, "", bar)
-            yield Measured(section, f"{name}, {cores} cores, best turns", by_best)
+            pairs[f"{policy}, {runs} runs"] = (play(policy, runs, one), play(policy, runs, every))
+        # All in the same turns, since the machine changes under us; short, so there is time for many.
+        times = turn_by_turn(3 * repeats, *(work for pair in pairs.values() for work in pair))
+    for name, alone, together in zip(pairs, times[::2], times[1::2], strict=True):
+        by_median, by_best = (pick(alone) / pick(together) / cores for pick in (statistics.median, min))
+        yield Measured(section, f"{name}, {cores} cores", by_median, "", 0.9 if "runs" in name else None)
+        yield Measured(section, f"{name}, {cores} cores, best turns", by_best)
+        busy = in_kernels.get(name.split(",")[0], [])[1:]  # the first turn warms up
+        if busy:
+            share = statistics.median(k / t / cores for k, t in zip(busy, together, strict=True))
+            yield Measured(section, f"{name}, {cores} cores, share of their time in kernels", share)
 
 
 def growth_of_time(repeats: int) -> Iterator[Measured]:

@@ -60,5 +60,5 @@ def test_a_task_is_small_both_ways():
     task = next(iter(tasks_of([bl.ReBoot(sigma_a=1.5)], BANDIT, 0, 64, 1_000, marks)))
     (result,) = play_blocks(task.blocks)
     assert len(pickle.dumps(task.blocks)) < 4_000
-    # 200 checkpoints' means and squares, 64 final regrets, 5 pulls: eight bytes each, and the envelope
-    assert len(pickle.dumps(result)) < 8 * (2 * 200 + 64 + 5) + 1_000
+    # 200 checkpoints' means and squares for each 32 runs, final regrets, 5 pulls: eight bytes each, and the envelope
+    assert len(pickle.dumps(result)) < 8 * (2 * 200 * len(result.groups) + result.runs + 5) + 1_000

@@ -13,10 +13,12 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import bootleader as bl
-from bootleader.simulation.blocks import Block, play_block
-from bootleader.simulation.engine import Gathered, checkpoint_rounds
+from bootleader.simulation.blocks import Block, Runs, play_block
+from bootleader.simulation.engine import Gathered, block_sizes, checkpoint_rounds
+from bootleader.simulation.loop import play_python
 
 POLICIES = [bl.ReBoot(sigma_a=1.5), bl.AdaptiveReBoot(), bl.Giro(), bl.PHE(), bl.ReBoot(1.0, weights="mammen")]
 BANDIT = bl.GaussianBandit(bl.Uniform(0, 1, arms=4), sd=bl.LogUniform(0.2, 2.0))
@@ -112,6 +114,25 @@ def test_the_size_of_tasks_does_not_matter(reference, monkeypatch):
         assert_same_bits(run(), reference)
 
 
+def test_the_number_of_cores_does_not_matter(monkeypatch):
+    from bootleader.simulation import engine
+
+    found = []
+    for cores in (1, 2, 64):  # wide blocks, then narrow ones
+        monkeypatch.setattr(engine, "_cores", lambda cores=cores: cores)
+        found.append(run(runs=300))
+    assert_same_bits(found[1], found[0])
+    assert_same_bits(found[2], found[0])
+
+
+def test_blocks_are_wide_until_cores_would_idle():
+    assert block_sizes(bl.ReBoot(sigma_a=1.5), 10, 500, narrow=4) == [64] * 6 + [32] * 3 + [20]
+    assert block_sizes(bl.ReBoot(sigma_a=1.5), 10, 500, narrow=32) == [32] * 15 + [20]
+    assert block_sizes(bl.ReBoot(sigma_a=1.5), 10, 96, narrow=2) == [32] * 3
+    assert block_sizes(bl.Giro(), 10, 5, narrow=4) == [2, 2, 1]
+    assert block_sizes(bl.ReBoot(sigma_a=1.5), 1_000, 3, narrow=4) == [1, 1, 1]
+
+
 @pytest.mark.parametrize("runs", [1, 3, 64, 65, 149])
 def test_run_r_is_run_r_whatever_the_number_of_runs(reference, runs):
     np.testing.assert_array_equal(run(runs=runs).final_regret, reference.final_regret[:, :runs])
@@ -193,17 +214,19 @@ def test_adaptive_reboot_is_equivariant(offset_scale):
 
 def test_blocks_merge_to_what_all_runs_give_at_once():
     marks = checkpoint_rounds(80, 16)
-    whole = play_block(Block(bl.PHE(), BANDIT, 1, 0, 50, 80, marks))
+    block = Block(bl.PHE(), BANDIT, 1, 0, 50, 80, marks)
+    runs = Runs.of(block)
+    pulls = play_python(block.policy, block, runs)
     parts = [
         play_block(Block(bl.PHE(), BANDIT, 1, first, size, 80, marks)) for first, size in [(0, 1), (1, 30), (31, 19)]
     ]
     gathered = Gathered(16, 4, 50)
     for place in (2, 0, 1):  # out of order
         gathered.take(place, [parts[place]])
-    np.testing.assert_array_equal(gathered.final, whole.final)
-    np.testing.assert_array_equal(gathered.pulls, whole.pulls)
-    np.testing.assert_allclose(gathered.mean, whole.mean, rtol=1e-13)
-    np.testing.assert_allclose(gathered.sem, np.sqrt(whole.squares / 49 / 50), rtol=1e-12)
+    np.testing.assert_array_equal(gathered.final, runs.curves[-1])
+    np.testing.assert_array_equal(gathered.pulls, pulls)
+    np.testing.assert_allclose(gathered.mean, runs.curves.mean(axis=1), rtol=1e-13)
+    np.testing.assert_allclose(gathered.sem, stats.sem(runs.curves, axis=1), rtol=1e-12)
 
 
 def test_an_error_in_a_users_policy_reaches_the_caller():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.simulation.blocks import Block, Runs, play_block
+from bootleader.simulation.blocks import GROUP, Block, Runs, play_block
 from bootleader.simulation.engine import checkpoint_rounds
 from bootleader.simulation.loop import play_python
 from tests.cases import BANDIT_CASES, BANDITS_BY_ID, POLICY_CASES
@@ -25,11 +25,14 @@ LONG_HAUL = [
 def assert_same_bits(block: Block) -> None:
     runs = Runs.of(block)
     pulls = play_python(block.policy, block, runs)
-    mean = runs.curves.mean(axis=1)
     kernel = play_block(block)
     np.testing.assert_array_equal(kernel.final, runs.curves[-1])
-    np.testing.assert_array_equal(kernel.mean, mean)
-    np.testing.assert_array_equal(kernel.squares, ((runs.curves - mean[:, None]) ** 2).sum(axis=1))
+    for group, first in zip(kernel.groups, range(0, block.runs, GROUP), strict=True):
+        curves = runs.curves[:, first : first + GROUP]
+        mean = curves.mean(axis=1)
+        assert group.runs == curves.shape[1]
+        np.testing.assert_array_equal(group.mean, mean)
+        np.testing.assert_array_equal(group.squares, ((curves - mean[:, None]) ** 2).sum(axis=1))
     np.testing.assert_array_equal(kernel.pulls, pulls)
     assert pulls.sum() == block.runs * block.rounds
 

@@ -21,8 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 SLICE = 0.1  # seconds between looks at the stop sign, about
 ROUNDS_A_LOOK = 20  # rounds of the first slice, until the pace is known: short for blocks of many arms too
-
-
+GROUP = 32  # runs of a block whose curves are summed together, so that sums do not depend on how wide blocks are
 PARAMETERS = 5  # the most that any rule has
 
 
@@ -44,12 +43,25 @@ class Block:
 
 
 @dataclass(frozen=True)
-class BlockResult:
-    """What is kept of a block: its size, the curves' mean and squares over runs, final regrets, pulls."""
+class Group:
+    """What is kept of the regret curves (checkpoint x run) of some consecutive runs: their mean and squares."""
 
     runs: int
     mean: Floats
     squares: Floats
+
+    @classmethod
+    def of(cls, curves: Floats) -> Group:
+        mean = curves.mean(axis=1)
+        return cls(curves.shape[1], mean, ((curves - mean[:, None]) ** 2).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class BlockResult:
+    """What is kept of a block."""
+
+    runs: int
+    groups: list[Group]
     final: Floats
     pulls: npt.NDArray[np.int64]
     seconds: float
@@ -112,11 +124,9 @@ def play_block(block: Block, stop: threading.Event | None = None) -> BlockResult
         pulls, seconds = _play_tournament(block.policy, block.policy.rule, block, runs, stop)
     else:
         pulls, seconds = _play_lockstep(block.policy, block.policy.rule, block, runs, stop)
-    mean = runs.curves.mean(axis=1)
     return BlockResult(
         runs=block.runs,
-        mean=mean,
-        squares=((runs.curves - mean[:, None]) ** 2).sum(axis=1),
+        groups=[Group.of(runs.curves[:, first : first + GROUP].copy()) for first in range(0, block.runs, GROUP)],
         final=runs.curves[-1].copy(),
         pulls=pulls,
         seconds=seconds,

@@ -17,11 +17,12 @@ from bootleader.bandits import Bandit
 from bootleader.checks import seed_of, whole
 from bootleader.moments import chan
 from bootleader.policies import IndexRule, Policy
-from bootleader.simulation.blocks import Block, BlockResult, finds_leader_by_tournament, play_blocks
+from bootleader.simulation.blocks import GROUP, Block, BlockResult, finds_leader_by_tournament, play_blocks
 from bootleader.simulation.loop import PythonPolicy
 from bootleader.simulation.result import Simulation
 
-INDEX_LANES = 64  # runs in lock step; part of the result's definition, since sums are taken block by block
+WIDE = 2 * GROUP  # runs in lock step, as long as there are many: more are no faster
+NARROW_A_CORE = 2  # blocks of one group at the end of a job, so that cores stop together
 OTHER_LANES = 2
 TOURNAMENT_LANES = 1  # with very many arms one run is work and memory enough for a block
 TASK_WORK = 2e7  # index draws (arms x rounds x runs) that a task should hold if it can
@@ -157,11 +158,18 @@ class Task:
     blocks: list[Block]
 
 
-def lanes_of(policy: Any, arms: int) -> int:
-    """How many runs a block of this policy holds."""
+def block_sizes(policy: Any, arms: int, runs: int, narrow: int) -> list[int]:
+    """Runs of each block of this policy, in order; runs in lock step end in so many narrow blocks at least."""
     if finds_leader_by_tournament(policy, arms):
-        return TOURNAMENT_LANES
-    return INDEX_LANES if _has_index_rule(policy) else OTHER_LANES
+        sizes = [TOURNAMENT_LANES] * runs
+    elif not _has_index_rule(policy):
+        sizes = [OTHER_LANES] * -(-runs // OTHER_LANES)
+    else:
+        groups = -(-runs // GROUP)
+        wide = max(0, groups - narrow) * GROUP // WIDE
+        sizes = [WIDE] * wide + [GROUP] * (groups - wide * WIDE // GROUP)
+    sizes[-1] -= sum(sizes) - runs
+    return sizes
 
 
 def _has_index_rule(policy: Any) -> bool:
@@ -173,17 +181,18 @@ def tasks_of(
 ) -> Iterator[Task]:
     """All tasks, the policies' interleaved so that progress tells the time left."""
     ordered: list[tuple[float, Task]] = []
+    narrow = -(-NARROW_A_CORE * _cores() // len(policies))
     for index, policy in enumerate(policies):
-        lanes = lanes_of(policy, bandit.arms)
-        blocks = -(-runs // lanes)
+        sizes = block_sizes(policy, bandit.arms, runs, narrow)
+        first_runs = np.cumsum([0, *sizes]).tolist()
         draws = rounds * bandit.arms * (1 if _has_index_rule(policy) else OTHER_DRAW)
-        a_task = max(1, min(round(TASK_WORK / (lanes * draws)), blocks // (TASKS_A_CORE * _cores())))
-        for first in range(0, blocks, a_task):
+        a_task = max(1, min(round(TASK_WORK / (sizes[0] * draws)), len(sizes) // (TASKS_A_CORE * _cores())))
+        for first in range(0, len(sizes), a_task):
             members = [
-                Block(policy, bandit, seed, b * lanes, min(lanes, runs - b * lanes), rounds, marks)
-                for b in range(first, min(first + a_task, blocks))
+                Block(policy, bandit, seed, first_runs[b], sizes[b], rounds, marks)
+                for b in range(first, min(first + a_task, len(sizes)))
             ]
-            ordered.append((first / blocks, Task(index, first, members)))
+            ordered.append((first_runs[first] / runs, Task(index, first, members)))
     ordered.sort(key=lambda pair: pair[0])
     return (task for _, task in ordered)
 
@@ -269,9 +278,10 @@ class Gathered:
             self.final[start : start + block.runs] = block.final
             self.pulls += block.pulls
             self.seconds += block.seconds
-            self._count, self.mean, self._squares = chan(
-                self._count, self.mean, self._squares, float(block.runs), block.mean, block.squares
-            )
+            for group in block.groups:
+                self._count, self.mean, self._squares = chan(
+                    self._count, self.mean, self._squares, float(group.runs), group.mean, group.squares
+                )
             self._next += 1
 
 
