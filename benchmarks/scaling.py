@@ -88,7 +88,7 @@ def growth_of_time(repeats: int) -> Iterator[Measured]:
                 "runs": [work(1_000, 10, n) for n in sizes["runs"]],
             }
         else:
-            sizes = {"rounds": [5_000, 20_000, 80_000], "arms": [32, 128, 511], "runs": [512, 1_024, 2_048]}
+            sizes = {"rounds": [5_000, 20_000, 80_000], "arms": [16, 48, 144], "runs": [512, 1_024, 2_048]}
             swept = {
                 "rounds": [work(n, 10, 64) for n in sizes["rounds"]],
                 "arms": [work(2_000, n, 64) for n in sizes["arms"]],

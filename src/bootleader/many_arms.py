@@ -45,11 +45,6 @@ from bootleader.sampling import standard_exponential
 from bootleader.streams import below
 from bootleader.tails import SURE, assurance, attempt_above, crest_of, marking_rate, noise_above
 
-# Number of arms from which the leader is found here. `python -m benchmarks many_arms`: with normal laws the
-# plain lock-step kernel, which draws every index, costs about the same at this number (0.9 of it at 512, 0.5 at 256);
-# with Student laws it is the slower one from about 64 on. It is a constant, so that no result depends on the machine,
-# and one for the simulator and the agent, so that they agree.
-CROSSOVER: Final = 512
 BRANCHES: Final = 8  # children of a node: one cache line of sums
 FARTHEST: Final = 40.0  # no normal lies this many standard deviations out
 SPARE_VISITS: Final = 6  # marked arms beyond the assurance aimed at that a round may have before tau is held too low

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import bootleader as bl
-from bootleader import many_arms
+from bootleader.policies import base
 from bootleader.simulation import blocks
 
 ALARM = 1e-3
@@ -20,7 +20,7 @@ NORMALS = bl.GaussianBandit(bl.Uniform(0, 1, arms=30))
 
 
 def _simulated(monkeypatch: Any, crossover: int, *args: Any, **kwargs: Any) -> bl.Simulation:
-    monkeypatch.setattr(many_arms, "CROSSOVER", crossover)
+    monkeypatch.setattr(base, "CROSSOVER", dict.fromkeys(base.CROSSOVER, crossover))
     return bl.simulate(*args, **kwargs)
 
 
@@ -54,7 +54,7 @@ def test_regret_is_that_of_the_plain_kernel_at_full_size(monkeypatch: Any, arms:
 
 
 def test_results_do_not_depend_on_slices_or_on_the_number_of_runs(monkeypatch: Any) -> None:
-    bandit = bl.GaussianBandit(bl.Uniform(0, 1, arms=many_arms.CROSSOVER))
+    bandit = bl.GaussianBandit(bl.Uniform(0, 1, arms=max(base.CROSSOVER.values())))
     options: Any = {"rounds": 3_000, "seed": 6, "checkpoints": 7}
     whole = bl.simulate(NOISY, bandit, runs=3, **options)
     monkeypatch.setattr(blocks, "ROUNDS_A_LOOK", 7)  # the first slice; later ones are up to four times the last
@@ -68,8 +68,9 @@ def test_results_do_not_depend_on_slices_or_on_the_number_of_runs(monkeypatch: A
 def test_the_kernel_is_chosen_by_the_number_of_arms_alone() -> None:
     chosen = blocks.finds_leader_by_tournament
     for policy in NOISY + NOISELESS:
-        assert chosen(policy, many_arms.CROSSOVER)
-        assert not chosen(policy, many_arms.CROSSOVER - 1)
+        crossover = base.CROSSOVER[policy.rule.noise]
+        assert chosen(policy, crossover)
+        assert not chosen(policy, crossover - 1)
     for policy in (bl.PHE(1.0), bl.UCB1(), bl.Giro(1.0)):
         assert not chosen(policy, 10**6)
 

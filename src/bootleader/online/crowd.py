@@ -20,11 +20,6 @@ class Level(NamedTuple):
     excess: int
 
 
-def serves(rule: IndexRule) -> bool:
-    """Whether the rule's leader can be found without drawing every index."""
-    return rule.noise in (Noise.NONE, Noise.NORMAL, Noise.STUDENT)
-
-
 class Crowd:
     """The index laws of the playing arms, in the form that finds a leader fast.
 

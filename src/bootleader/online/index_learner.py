@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from bootleader.many_arms import CROSSOVER
-from bootleader.online.crowd import Crowd, Level, many_laws, serves
+from bootleader.online.crowd import Crowd, Level, many_laws
 from bootleader.online.learner import ArmState, Learner
 from bootleader.player import POOLING_GROWTH
 from bootleader.policies.base import IndexRule, Noise
@@ -159,7 +158,7 @@ class IndexLearner(Learner):
 
     @property
     def _crowded(self) -> bool:
-        return len(self.playing) >= CROSSOVER and serves(self.rule)
+        return self.rule.is_crowded(len(self.playing))
 
     def laws_now(self) -> tuple[list[int], list[Law]]:
         """The playing arms and their laws as the next choice would have them; changes nothing."""

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bootleader import many_arms
 from bootleader.bandits import DRAWS, Arms, Bandit
-from bootleader.policies import HistoryRule, IndexRule, Noise, Policy
+from bootleader.policies import HistoryRule, IndexRule, Policy
 from bootleader.simulation.loop import play_python
 from bootleader.streams import Purpose, run_gamma, stream_state
 
@@ -103,12 +102,7 @@ class Runs:
 
 def finds_leader_by_tournament(policy: Any, arms: int) -> bool:
     """Whether runs of this policy with so many arms are played by the kernel for many arms."""
-    return (
-        arms >= many_arms.CROSSOVER
-        and isinstance(policy, Policy)
-        and isinstance(policy.rule, IndexRule)
-        and policy.rule.noise in (Noise.NONE, Noise.NORMAL, Noise.STUDENT)
-    )
+    return isinstance(policy, Policy) and isinstance(policy.rule, IndexRule) and policy.rule.is_crowded(arms)
 
 
 def play_block(block: Block, stop: threading.Event | None = None) -> BlockResult:
