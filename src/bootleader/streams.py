@@ -41,17 +41,31 @@ def mix64(z: Any) -> Any:
     return z ^ (z >> 31)
 
 
-def stream_state(seed: Any, run: Any, purpose: Any, arm: Any) -> Any:
-    """Where the stream of a key starts (scalars or NumPy ``uint64`` arrays)."""
-    state = mix64((seed + GOLDEN) & MASK)
-    state = mix64((state ^ ((run * 0xD1B54A32D192ED03) & MASK)) + GOLDEN & MASK)
-    state = mix64((state ^ ((purpose * 0xABC98388FB8FAC03) & MASK)) + GOLDEN & MASK)
+def run_key(seed: Any, run: Any) -> Any:
+    """What all streams of a run have in common (scalars or NumPy ``uint64`` arrays, as below)."""
+    key = mix64((seed + GOLDEN) & MASK)
+    return mix64((key ^ ((run * 0xD1B54A32D192ED03) & MASK)) + GOLDEN & MASK)
+
+
+def stream_of(key: Any, purpose: Any, arm: Any) -> Any:
+    """Where a stream of the run with this key starts."""
+    state = mix64((key ^ ((purpose * 0xABC98388FB8FAC03) & MASK)) + GOLDEN & MASK)
     return mix64((state ^ ((arm * 0x8CB92BA72F3D8DD7) & MASK)) + GOLDEN & MASK)
+
+
+def stream_state(seed: Any, run: Any, purpose: Any, arm: Any) -> Any:
+    """Where the stream of (seed, run, purpose, arm) starts."""
+    return stream_of(run_key(seed, run), purpose, arm)
+
+
+def gamma_of(key: Any) -> Any:
+    """The odd stride of the streams of the run with this key."""
+    return stream_of(key, int(Purpose.GAMMA), 0) | 1
 
 
 def run_gamma(seed: Any, run: Any) -> Any:
     """The odd stride of a run's streams."""
-    return stream_state(seed, run, int(Purpose.GAMMA), 0) | 1
+    return gamma_of(run_key(seed, run))
 
 
 def next_word(state: Any, i: Any, gamma: Any) -> Any:

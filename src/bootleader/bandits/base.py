@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bootleader.checks import positive, real, whole
-from bootleader.streams import Purpose, mix64, run_gamma, stream_state, unit
+from bootleader.streams import Purpose, gamma_of, mix64, run_key, stream_of, unit
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[..., float]
@@ -116,8 +116,8 @@ def _drawn(spec: Any, seed: int, runs: npt.NDArray[np.uint64], arms: int, offset
         column = np.asarray(spec, float)
         return np.broadcast_to(column[:, None] if column.ndim else column, shape).copy()
     place = (offset + 1 + np.arange(arms, dtype=np.uint64))[:, None]
-    start = stream_state(seed, runs, int(Purpose.ARMS), 0)
-    uniform = unit(mix64(start + place * run_gamma(seed, runs)))
+    key = run_key(seed, runs)
+    uniform = unit(mix64(stream_of(key, int(Purpose.ARMS), 0) + place * gamma_of(key)))
     if isinstance(spec, LogUniform):
         log_low, log_high = np.log(spec.low), np.log(spec.high)
         return np.asarray(np.exp(log_low + (log_high - log_low) * uniform))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bootleader.bandits import DRAWS, Arms, Bandit
 from bootleader.policies import HistoryRule, IndexRule, Policy
 from bootleader.simulation.loop import play_python
-from bootleader.streams import Purpose, run_gamma, stream_state
+from bootleader.streams import Purpose, gamma_of, run_key, stream_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -81,21 +81,17 @@ class Runs:
     @classmethod
     def of(cls, block: Block) -> Runs:
         """Draw the arms and start the streams of a block."""
-        seed = block.seed
         runs = np.arange(block.first_run, block.first_run + block.runs, dtype=np.uint64)
+        key = run_key(block.seed, runs)
         arms = block.bandit.arms_of(block.seed, runs)
         index = np.arange(block.bandit.arms, dtype=np.uint64)[:, None]
-
-        def state(purpose: Purpose, arm: Any = 0) -> Any:
-            return stream_state(seed, runs, int(purpose), arm)
-
         return cls(
             arms=arms,
             gap=arms.mean.max(axis=0) - arms.mean,
-            gamma=run_gamma(seed, runs),
-            noise=state(Purpose.NOISE),
-            spare=state(Purpose.SPARE),
-            rewards=state(Purpose.REWARDS, index),
+            gamma=gamma_of(key),
+            noise=stream_of(key, int(Purpose.NOISE), 0),
+            spare=stream_of(key, int(Purpose.SPARE), 0),
+            rewards=stream_of(key, int(Purpose.REWARDS), index),
             curves=np.zeros((len(block.checkpoints), block.runs)),
         )
 
