@@ -32,7 +32,7 @@ SETTLING = 5_000  # rounds after the opening that are not timed
 
 @numba.njit(error_model="numpy")
 def draw_all(law: Any, words: Any, noise: Any, state: Any, gamma: Any, rounds: int) -> int:
-    """The plain method: every index drawn, the largest leads. Arms are taken 64 at a time, so that normals vectorise."""
+    """The plain method: every index drawn, the largest leads. Arms go 64 at a time, so that normals vectorise."""
     found = 0
     place = state[0]
     for _ in range(rounds):
