@@ -77,7 +77,7 @@ class Run:
         self.block = blocks.Block(policy, bandit, seed, 0, 1, horizon, np.array([horizon]))
         self.runs = blocks.Runs.of(self.block)
         self.plan = blocks._index_plan(policy.rule, bandit)
-        self.table = tournament.run_table(np.ones(arms), self.runs.gap[:, 0].copy())
+        self.table = tournament.new_table(np.ones(arms), self.runs.gap[:, 0].copy())
         self.streams = tournament.Streams(self.runs.gamma, self.runs.noise, self.runs.spare, self.runs.rewards)
         self.played = 0
 

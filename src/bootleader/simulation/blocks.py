@@ -147,10 +147,6 @@ def _padded(theta: tuple[float, ...]) -> tuple[float, ...]:
     return theta + (0.0,) * (PARAMETERS - len(theta))
 
 
-def _open_arms(arms: int) -> npt.NDArray[np.int64]:
-    return np.arange(arms, dtype=np.int64)
-
-
 def _index_plan(rule: IndexRule, bandit: Bandit) -> Any:
     from bootleader.compilation import LAWS
     from bootleader.simulation.lockstep import Plan
@@ -161,35 +157,21 @@ def _index_plan(rule: IndexRule, bandit: Bandit) -> Any:
     )  # fmt: skip
 
 
+def _known_sd(policy: Policy, runs: Runs) -> Floats:
+    """Each arm's noise sd in each run, as the policy believes it."""
+    arms, lanes = runs.gap.shape
+    return np.broadcast_to(policy.known_sd(arms, runs.arms.sd), (arms, lanes)).astype(float)
+
+
 def _play_lockstep(
     policy: Policy, rule: IndexRule, block: Block, runs: Runs, stop: threading.Event | None
 ) -> tuple[npt.NDArray[np.int64], float]:
     from bootleader.simulation import lockstep
 
-    arms, lanes = runs.gap.shape
-    noise_sd = np.broadcast_to(policy.known_sd(arms, runs.arms.sd), (arms, lanes)).astype(float)
     plan = _index_plan(rule, block.bandit)
-    table = lockstep.Table(
-        moments=np.zeros((arms, lanes, 4)),
-        **{name: np.zeros((arms, lanes)) for name in ("location", "scale", "shape")},
-        noise_sd=noise_sd,
-        gap=runs.gap,
-        open_arms=np.tile(_open_arms(arms), (lanes, 1)),
-        open_left=np.full(lanes, arms),
-        variance=np.zeros(lanes),
-        pooled_at=np.zeros(1, np.int64),
-        regret=np.zeros(lanes),
-    )
-    scratch = lockstep.Scratch(
-        words=np.zeros(lanes, np.uint64),
-        noise=np.zeros(lanes),
-        next_noise=np.zeros(lanes),
-        index=np.zeros((arms, lanes)),
-        arm=np.zeros(lanes, np.uint64),
-        best=np.zeros(lanes),
-        reward=np.zeros(lanes),
-    )
     streams = lockstep.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards)
+    table = lockstep.new_table(_known_sd(policy, runs), runs.gap)
+    scratch = lockstep.new_scratch(*runs.gap.shape)
 
     def advance(start: int, end: int) -> None:
         lockstep.advance(plan, runs.arms, streams, table, scratch, block.checkpoints, runs.curves, start, end)
@@ -203,13 +185,12 @@ def _play_tournament(
 ) -> tuple[npt.NDArray[np.int64], float]:
     from bootleader.simulation import tournament
 
-    arms, lanes = runs.gap.shape
-    noise_sd = np.broadcast_to(policy.known_sd(arms, runs.arms.sd), (arms, lanes)).astype(float)
     plan = _index_plan(rule, block.bandit)
     streams = tournament.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards)
-    pulls, seconds = np.zeros(arms, np.int64), 0.0
-    for lane in range(lanes):
-        table = tournament.run_table(noise_sd[:, lane].copy(), runs.gap[:, lane].copy())
+    noise_sd = _known_sd(policy, runs)
+    pulls, seconds = np.zeros(block.bandit.arms, np.int64), 0.0
+    for lane in range(block.runs):
+        table = tournament.new_table(noise_sd[:, lane].copy(), runs.gap[:, lane].copy())
 
         def advance(start: int, end: int, lane: int = lane, table: Any = table) -> None:
             tournament.advance(plan, runs.arms, streams, table, block.checkpoints, runs.curves, lane, start, end)
@@ -225,26 +206,14 @@ def _play_history(
     from bootleader.compilation import RESAMPLERS
     from bootleader.simulation import resampling
 
-    arms, lanes = runs.gap.shape
     plan = resampling.HistoryPlan(
         RESAMPLERS.index(rule.resample), _padded(rule.theta), rule.opening, DRAWS.index(block.bandit.draw)
     )
     streams = resampling.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards)
-    pulls, seconds = np.zeros(arms, np.int64), 0.0
-    arena = np.empty(resampling.arena_size(arms, block.rounds))
-    for lane in range(lanes):
-        table = resampling.HistoryTable(
-            **{name: np.zeros(arms) for name in ("count", "anchor", "drift", "rss")},
-            arena=arena,
-            start=np.zeros(arms, np.int64),
-            room=np.zeros(arms, np.int64),
-            used=np.array([resampling.WORKSPACE]),
-            gap=runs.gap,
-            open_arms=_open_arms(arms),
-            open_left=np.array([arms]),
-            regret=np.zeros(1),
-            indices=np.zeros(arms),
-        )
+    arena = np.empty(resampling.arena_size(block.bandit.arms, block.rounds))
+    pulls, seconds = np.zeros(block.bandit.arms, np.int64), 0.0
+    for lane in range(block.runs):
+        table = resampling.new_table(arena, runs.gap)
 
         def advance(start: int, end: int, lane: int = lane, table: Any = table) -> None:
             resampling.advance(plan, runs.arms, streams, table, block.checkpoints, runs.curves, lane, start, end)

@@ -93,6 +93,22 @@ class Table(NamedTuple):
     regret: Any
 
 
+def new_table(noise_sd: Any, gap: Any) -> Table:
+    """The lanes at their start."""
+    arms, lanes = gap.shape
+    return Table(
+        moments=np.zeros((arms, lanes, 4)),
+        **{name: np.zeros((arms, lanes)) for name in ("location", "scale", "shape")},
+        noise_sd=noise_sd,
+        gap=gap,
+        open_arms=np.tile(np.arange(arms), (lanes, 1)),
+        open_left=np.full(lanes, arms),
+        variance=np.zeros(lanes),
+        pooled_at=np.zeros(1, np.int64),
+        regret=np.zeros(lanes),
+    )
+
+
 class Scratch(NamedTuple):
     """Room for one round: an arm's words, two arms' noise, the indices (arm x lane), each lane's leader and reward."""
 
@@ -103,6 +119,19 @@ class Scratch(NamedTuple):
     best: Any
     arm: Any
     reward: Any
+
+
+def new_scratch(arms: int, lanes: int) -> Scratch:
+    """Room for the rounds of a block."""
+    return Scratch(
+        words=np.zeros(lanes, np.uint64),
+        noise=np.zeros(lanes),
+        next_noise=np.zeros(lanes),
+        index=np.zeros((arms, lanes)),
+        best=np.zeros(lanes),
+        arm=np.zeros(lanes, np.uint64),
+        reward=np.zeros(lanes),
+    )
 
 
 @inline

@@ -53,6 +53,23 @@ def arena_size(arms: int, rounds: int) -> int:
     return WORKSPACE + FIRST_STRETCH * arms + 4 * rounds
 
 
+def new_table(arena: Any, gap: Any) -> HistoryTable:
+    """A run at its start; what the arena holds from another run does not matter."""
+    arms = len(gap)
+    return HistoryTable(
+        **{name: np.zeros(arms) for name in ("count", "anchor", "drift", "rss")},
+        arena=arena,
+        start=np.zeros(arms, np.int64),
+        room=np.zeros(arms, np.int64),
+        used=np.array([WORKSPACE]),
+        gap=gap,
+        open_arms=np.arange(arms),
+        open_left=np.array([arms]),
+        regret=np.zeros(1),
+        indices=np.zeros(arms),
+    )
+
+
 @inner
 def remember(table, k, value):
     """Append a value to arm k's history."""
@@ -136,4 +153,4 @@ def build_kernel(source: str) -> Any:
 
 
 advance = build_kernel(fingerprint())
-__all__ = ["HistoryPlan", "HistoryTable", "Streams", "WORKSPACE", "advance", "arena_size"]
+__all__ = ["HistoryPlan", "HistoryTable", "Streams", "advance", "arena_size", "new_table"]

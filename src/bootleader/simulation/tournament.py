@@ -32,7 +32,7 @@ class RunTable(NamedTuple):
     forest: Any
 
 
-def run_table(noise_sd: Any, gap: Any) -> RunTable:
+def new_table(noise_sd: Any, gap: Any) -> RunTable:
     """A run at its start."""
     arms = len(gap)
     return RunTable(
@@ -134,4 +134,4 @@ def build_kernel(source: str) -> Any:
 
 
 advance = build_kernel(fingerprint())
-__all__ = ["COUNT", "Plan", "RunTable", "Streams", "advance", "run_table"]
+__all__ = ["COUNT", "Plan", "RunTable", "Streams", "advance", "new_table"]
