@@ -196,3 +196,33 @@ def test_plot_is_labelled_and_legible_in_grey(sim):
     assert "standard error" in panel.get_ylabel()
     for place, line in enumerate(lines):
         np.testing.assert_array_equal(line.get_ydata(), sim.mean_regret[place])
+
+
+@pytest.mark.parametrize(("rounds", "means"), [(3, [1.0, 0.5]), (200, [0.005, 0.002]), (60, [12.0, 11.9])])
+def test_tick_labels_are_the_ticks(rounds, means):
+    figure = bl.simulate([bl.UCB1(), bl.EpsilonGreedy()], bl.GaussianBandit(means), rounds=rounds, runs=4).plot()
+    figure.draw_without_rendering()
+    for axis in (figure.axes[0].xaxis, figure.axes[0].yaxis):
+        ticks = axis.get_ticklocs()
+        labels = [label.get_text().replace(",", "").replace("\N{MINUS SIGN}", "-") for label in axis.get_ticklabels()]
+        np.testing.assert_allclose([float(label) for label in labels], ticks, rtol=1e-9, atol=1e-12)
+
+
+def test_a_bandit_of_many_means_leaves_room_for_the_curves():
+    sim = bl.simulate(bl.UCB1(), bl.GaussianBandit(np.arange(300.0)), rounds=300, runs=1)
+    assert len(sim.plot().axes[0].get_title(loc="left")) < 120
+    assert max(map(len, str(sim).splitlines())) < 100
+    assert "1 run," in str(sim)
+    assert len(sim.bandit) > 1_000  # the whole of it is kept
+
+
+def test_more_curves_than_colours_stay_apart():
+    from bootleader.plots import COLOURS, style_of
+
+    looks = [(style_of(place)["color"], style_of(place)["linestyle"]) for place in range(3 * len(COLOURS))]
+    assert len(set(looks)) == len(looks)
+
+
+def test_a_path_that_is_none(sim):
+    with pytest.raises(TypeError, match="name of a file"):
+        sim.plot(5)

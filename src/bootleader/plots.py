@@ -12,7 +12,7 @@ import numpy.typing as npt
 from matplotlib import rc_context
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MultipleLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, MultipleLocator, NullFormatter
 
 Floats = npt.NDArray[np.float64]
 Style = Mapping[str, Any]
@@ -23,6 +23,7 @@ STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0,
 BAND = 0.16
 INK, MUTED, GRID, WARNING = "#222222", "#666666", "#e8e8e8", "#B00020"
 ERROR_BARS = 10  # places along a curve
+FEW_CURVES = 6  # up to so many have their legend below them, more at their side
 LABEL_GAP = 0.056  # least distance between direct labels, as a share of the panel's height
 
 
@@ -36,8 +37,9 @@ class Curve:
 
 
 def style_of(place: int) -> dict[str, Any]:
-    """Colour and line style of the place-th curve."""
-    return {"color": COLOURS[place % len(COLOURS)], "linestyle": STYLES[place % len(STYLES)], "linewidth": 1.8}
+    """Colour and line style of the place-th curve; when colours come round again, the line is another."""
+    lap, colour = divmod(place, len(COLOURS))
+    return {"color": COLOURS[colour], "linestyle": STYLES[(colour + lap) % len(STYLES)], "linewidth": 1.8}
 
 
 def line_of(style: Style) -> dict[str, Any]:
@@ -75,7 +77,7 @@ def draw_curves(
     """Mean curves with a band and sparse bars of one standard error each."""
     for place, (name, (mean, sem)) in enumerate(curves.items()):
         style = line_of((styles or {}).get(name) or style_of(place))
-        panel.plot(rounds, mean, label=name, **style)
+        panel.plot(rounds, mean, label=name, marker="o" if len(rounds) == 1 else None, **style)
         panel.fill_between(rounds, mean - sem, mean + sem, color=style["color"], alpha=BAND, linewidth=0)
         step = max(1, len(rounds) // ERROR_BARS)
         at = slice(step - 1, None, step)
@@ -87,8 +89,9 @@ def draw_curves(
         log_axis(panel)
     else:
         panel.set_ylim(bottom=0)
-        panel.yaxis.set_major_formatter("{x:,.0f}")
-    panel.xaxis.set_major_formatter("{x:,.0f}")
+        panel.yaxis.set_major_formatter(FuncFormatter(plain))
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    panel.xaxis.set_major_formatter(FuncFormatter(plain))
     panel.set_xlabel("round")
 
 
@@ -101,8 +104,14 @@ def log_axis(panel: Any) -> None:
 
 
 def plain(value: float, _: Any = None) -> str:
-    """A number as people write it: 20,000 and 0.05, not 2e4."""
-    return f"{value:,.0f}" if abs(value) >= 1 else f"{value:g}"
+    """A number as people write it: 20,000 and 0.05, not 2e4.
+
+    Examples
+    --------
+    >>> [plain(value) for value in (2.5, 0.05, 1e7, 0.1 + 0.2)]
+    ['2.5', '0.05', '10,000,000', '0.3']
+    """
+    return f"{value:,.12g}"
 
 
 def label_ends(panel: Any, ends: Mapping[str, float], styles: Mapping[str, Style], fontsize: float = 9) -> None:
@@ -153,15 +162,17 @@ def regret_curves(
     rounds: npt.NDArray[np.int64], curves: Mapping[str, tuple[Floats, Floats]], title: str = "", subtitle: str = ""
 ) -> Figure:
     """One panel of regret curves with a legend sorted from worst to best, as the curves end."""
-    figure, (panel,) = new_figure(7.2, 4.4)
+    longest = max(map(len, curves))
+    many = len(curves) > FEW_CURVES
+    figure, (panel,) = new_figure(7.2 + (0.8 + 0.075 * longest if many else 0.0), max(4.4, 0.24 * len(curves)))
     draw_curves(panel, rounds, curves)
-    panel.set_ylabel("mean regret (bars: ± 1 standard error)")
+    panel.set_ylabel("mean regret, ± 1 standard error")
     ends = [mean[-1] for mean, _ in curves.values()]
     handles, labels = panel.get_legend_handles_labels()
     order = np.argsort(ends)[::-1]
     figure.legend(
-        [handles[i] for i in order], [labels[i] for i in order], loc="outside lower center", frameon=False, fontsize=9,
-        ncols=1 if max(map(len, labels)) > 34 else 2, handlelength=3,
+        [handles[i] for i in order], [labels[i] for i in order], frameon=False, fontsize=9, handlelength=3,
+        loc="outside right upper" if many else "outside lower center", ncols=1 if many or longest > 34 else 2,
     )  # fmt: skip
     panel.set_title("\n".join(line for line in (title, subtitle) if line), fontsize=10, loc="left")
     return figure

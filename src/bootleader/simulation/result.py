@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMAT = 1
+WIDEST = 96  # letters of a bandit's description that a line has room for
 ARRAYS = ("rounds", "mean_regret", "sem", "final_regret", "pulls", "seconds")
 
 
@@ -118,9 +119,11 @@ class Simulation:
         """Draw the regret curves with bands of one standard error; write them to ``path`` if one is given."""
         from bootleader.plots import regret_curves, write
 
+        if path is not None and not isinstance(path, str | PathLike):
+            raise TypeError(f"path must be the name of a file to write, such as 'regret.png', or None, got {path!r}")
         figure = regret_curves(
             self.rounds, dict(zip(self.policies, zip(self.mean_regret, self.sem, strict=True), strict=True)),
-            title=f"{self.runs:,} runs", subtitle=self.bandit,
+            title=_counted(self.runs, "run"), subtitle=shortened(self.bandit),
         )  # fmt: skip
         if path is not None:
             write(figure, path)
@@ -144,13 +147,14 @@ class Simulation:
             if known:
                 return cls(policies=tuple(about["policies"]), bandit=about["bandit"], seed=about["seed"], **arrays)
         except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path} is not a saved Simulation, or not all of one ({error})") from error
+            raise ValueError(f"{path} is not a saved Simulation, or not all of one: give a file that Simulation.save wrote") from error
         raise ValueError(f"{path} has format {about['format']!r}; this version reads format {FORMAT}")
 
     def __str__(self) -> str:
-        header = f"{self.bandit}\n{int(self.rounds[-1]):,} rounds, {self.runs:,} runs, seed {self.seed}\n\n"
-        formatters: Any = dict.fromkeys(("mean regret", "median", "95 %", "99 %"), "{:,.5g}".format)
-        formatters |= {"std error": "{:,.3g}".format, "seconds": "{:.3g}".format}
+        size = f"{_counted(int(self.rounds[-1]), 'round')}, {_counted(self.runs, 'run')}, seed {self.seed}"
+        header = f"{shortened(self.bandit)}\n{size}\n\n"
+        formatters: Any = dict.fromkeys(("mean regret", "std error", "median", "95 %", "99 %"), _readable)
+        formatters |= {"seconds": "{:.3g}".format}
         return header + self.summary().to_string(index=False, formatters=formatters)
 
     __repr__ = __str__
@@ -161,3 +165,23 @@ class Simulation:
         if isinstance(policy, int) and 0 <= policy < len(self.policies):
             return policy
         raise ValueError(f"unknown policy {policy!r}; this simulation has {', '.join(map(repr, self.policies))}")
+
+
+def shortened(text: str) -> str:
+    """A text in one line: of a bandit with very many means the first and the last.
+
+    Examples
+    --------
+    >>> len(shortened("GaussianBandit(means=(" + "1.0, " * 1000 + "), sd=1.0)")) <= WIDEST
+    True
+    """
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 30]} … {text[-24:]}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _readable(value: float) -> str:
+    """Four digits at least, and whole numbers in full: 1.234, 12.34, 133,421."""
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.4g}"
