@@ -147,7 +147,7 @@ class Simulation:
             if known:
                 return cls(policies=tuple(about["policies"]), bandit=about["bandit"], seed=about["seed"], **arrays)
         except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path} is not a saved Simulation, or not all of one: give a file that Simulation.save wrote") from error
+            raise ValueError(f"{path} is not a saved Simulation (see Simulation.save), or not all of one") from error
         raise ValueError(f"{path} has format {about['format']!r}; this version reads format {FORMAT}")
 
     def __str__(self) -> str:
