@@ -140,7 +140,7 @@ class IndexLearner(Learner):
         self._young = 0
         if self.rule.noise == Noise.STUDENT:
             self._young = len(self.shape) - self.shape.count(math.inf)
-        self._quick = self._normal and not self._young and self._crowd is None
+        self._quick = bool(self.playing) and self._normal and not self._young and self._crowd is None
 
     def _computed_laws(self) -> list[list[float]]:
         arms = [self.arms[slot] for slot in self.playing]
