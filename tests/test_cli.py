@@ -51,7 +51,9 @@ def test_every_command_explains_itself_with_examples(capsys, command):
     with pytest.raises(SystemExit) as left:
         cli.main([command, "--help"])
     assert left.value.code == 0
-    assert f"  bootleader {command}" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert f"  bootleader {command}" in out
+    assert "?." not in out
 
 
 def test_version(capsys):
@@ -79,12 +81,32 @@ def test_bound_refuses_what_the_theorem_excludes(capsys):
     assert "above 1.5 times the sd" in refused(capsys, "bound", "--means", "1,0", "--sigma-a", "1.5")
 
 
+@pytest.mark.parametrize("means", ["-1,-1.5", "-.5,-1"])
+def test_bound_takes_means_that_begin_with_a_minus(capsys, means):
+    status, out, _ = run(capsys, "bound", "--means", means)
+    assert status == 0
+    assert out == run(capsys, "bound", "--means", "0.5,0")[1]  # a shift changes nothing
+
+
+def test_bound_without_sigma_a_takes_it_relative_to_the_sd(capsys):
+    status, out, _ = run(capsys, "bound", "--means", "1,0", "--sd", "2")
+    assert status == 0
+    assert out == run(capsys, "bound", "--means", "1,0", "--sd", "2", "--sigma-a", "3.4")[1]
+    assert "3.4" in out.splitlines()[0]
+
+
+def test_a_negative_number_is_the_options_before_it_and_no_one_elses(capsys):
+    assert "sd must be" in refused(capsys, "bound", "--means", "1,0", "--sd", "-1e3")
+    assert "there is no file -1.csv" in refused(capsys, "compare", "--", "-1.csv")
+
+
 def test_policies_lists_each_once_with_its_parameters(capsys):
     status, out, _ = run(capsys, "policies")
     assert status == 0
     for name in ("ReBoot", "AdaptiveReBoot", "StudentThompson", "ThompsonSampling", "Giro", "PHE", "UCB1"):
         assert sum(line == name for line in out.splitlines()) == 1
-    assert "sigma_a=1.5" in out
+    assert "sigma_a (required, such as 1.5), weights='gaussian'" in out
+    assert "parameters: a=2.1" in out
 
 
 def test_reproduce_lists_its_parts(capsys):
@@ -127,6 +149,19 @@ def test_interruption_says_how_to_go_on(capsys, tmp_path, monkeypatch):
     status, _, err = run(capsys, "reproduce", "--out", str(tmp_path))
     assert status == cli.INTERRUPTED
     assert "the same command goes on" in err
+
+
+def test_interrupted_comparison_does_not_claim_to_have_kept_anything(capsys, tmp_path, monkeypatch):
+    from bootleader import compare
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compare, "compare", interrupted)
+    monkeypatch.chdir(tmp_path)
+    status, _, err = run(capsys, "compare", written(tmp_path, "arm,reward\na,1\nb,2\n"))
+    assert status == cli.INTERRUPTED
+    assert err.split() == ["Stopped."]
 
 
 def test_dask_that_is_not_installed_is_explained(capsys, tmp_path, monkeypatch):

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import MISSING, fields
 from typing import Any
 
 USER_ERROR, INTERRUPTED = 2, 130
+BEST_RATIO = 1.7  # of sigma_a to the sd: corollary 1's
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``bootleader`` with the given arguments; return its exit status."""
-    given = parser().parse_args(arguments)
+    given = parser().parse_args(_with_negative_numbers(sys.argv[1:] if arguments is None else arguments))
     try:
         return int(given.command(given))
     except KeyboardInterrupt:
-        print("\nStopped. What is finished is kept: the same command goes on from there.", file=sys.stderr)
+        print(f"\n{given.stopped}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output went away, as `head` does
         sys.stderr.close()
@@ -25,6 +28,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(f"bootleader: {' '.join(str(error).split())}", file=sys.stderr)
         return USER_ERROR
+
+
+def _with_negative_numbers(arguments: Sequence[str]) -> list[str]:
+    """Tie ``--means -1,0`` into ``--means=-1,0``: argparse takes what begins with a minus for an option.
+
+    Examples
+    --------
+    >>> _with_negative_numbers(["bound", "--means", "-1,0", "--sd", "2"])
+    ['bound', '--means=-1,0', '--sd', '2']
+    """
+    tied: list[str] = []
+    for argument in arguments:
+        if tied and re.fullmatch("--[a-z-]+", tied[-1]) and re.match(r"-\.?\d", argument):
+            tied[-1] += f"={argument}"
+        else:
+            tied.append(argument)
+    return tied
 
 
 def parser() -> argparse.ArgumentParser:
@@ -56,7 +76,7 @@ def _command(commands: Any, name: str, run: Callable[[argparse.Namespace], int],
         name, help=what, description=what[0].upper() + what[1:] + ".", epilog=f"examples:\n{examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    command.set_defaults(command=run)
+    command.set_defaults(command=run, stopped="Stopped.")
     return command
 
 
@@ -93,6 +113,7 @@ def _add_reproduce(commands: Any) -> None:
     command.add_argument("--list", action="store_true", help="list the parts and exit")
     command.add_argument("--workers", type=_whole(1), metavar="N", help="threads (default: one a core)")
     command.add_argument("--dask", metavar="ADDRESS", help="play the runs on a Dask cluster, such as tcp://host:8786")
+    command.set_defaults(stopped="Stopped. What is finished is kept: the same command goes on from there.")
 
 
 def _reproduce(given: argparse.Namespace) -> int:
@@ -136,7 +157,7 @@ def _dask(address: str | None) -> Iterator[Any]:
 
 def _add_compare(commands: Any) -> None:
     command = _command(
-        commands, "compare", _compare, "simulate the policies on observed rewards: which would do best?",
+        commands, "compare", _compare, "simulate the policies on observed rewards, to see which would do best",
         "  bootleader compare rewards.csv\n"
         "  bootleader compare rewards.csv --rounds 20000 --runs 1000 --plot regret.png\n\n"
         "rewards.csv has the columns arm and reward, one observed reward a line.",
@@ -168,7 +189,7 @@ def _add_bound(commands: Any) -> None:
         "  bootleader bound --means 1,0.5,0 --sigma-a 1.7 --rounds 10000",
     )  # fmt: skip
     command.add_argument("--means", type=_numbers, required=True, metavar="1,0.5,0", help="the arms' means")
-    command.add_argument("--sigma-a", type=float, default=1.7, help="exploration aid unit, above 1.5 sd (default: 1.7)")
+    command.add_argument("--sigma-a", type=float, help=f"exploration aid unit, above 1.5 sd (default: {BEST_RATIO} sd)")
     command.add_argument("--rounds", type=_whole(1), default=10_000, help="horizon T (default: 10,000)")
     command.add_argument("--sd", type=float, default=1.0, help="standard deviation of the rewards (default: 1)")
 
@@ -185,8 +206,10 @@ def _numbers(text: str) -> list[float]:
 def _bound(given: argparse.Namespace) -> int:
     from bootleader.theory import bound
 
-    answer = bound(given.means, given.sigma_a, given.rounds, given.sd)
+    sigma_a = BEST_RATIO * given.sd if given.sigma_a is None else given.sigma_a
+    answer = bound(given.means, sigma_a, given.rounds, given.sd)
     rows = {
+        "sigma_a": f"{sigma_a:g}",
         "C1": f"{answer.c1:.4f}",
         "C2": f"{answer.c2:,.2f}",
         "theorem 1: regret at most": f"{answer.upper:,.1f}",
@@ -215,7 +238,12 @@ def _policies(given: argparse.Namespace) -> int:
 
 
 def _parameters(policy: Any) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in policy.parameters.items()) or "none"
+    required = {field.name for field in fields(policy) if field.default is MISSING}
+    shown = (
+        f"{name} (required, such as {value!r})" if name in required else f"{name}={value!r}"
+        for name, value in policy.parameters.items()
+    )  # fmt: skip
+    return ", ".join(shown) or "none"
 
 
 if __name__ == "__main__":
