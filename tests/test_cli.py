@@ -4,11 +4,9 @@ import os
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from bootleader import cli
-from bootleader.compare import read_rewards
 
 
 def run(capsys, *arguments):
@@ -175,70 +173,3 @@ def written(tmp_path, text):
     path = tmp_path / "rewards.csv"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return str(path)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", ["empty", "arm and reward"]),
-        ("arm,reward\n", ["no rewards"]),
-        ("arm,value\na,1\nb,2\n", ["no column 'reward'", "'value'"]),
-        ("reward\n1\n", ["no column 'arm'"]),
-        ("arm,reward\na,1\na,2\n", ["one arm, 'a'"]),
-        ("arm,reward\na,1\nb,NaN\n", ["line 3", "'NaN'"]),
-        ("arm,reward\na,1\nb,inf\n", ["line 3", "'inf'"]),
-        ("arm,reward\na,1\n\nb,much\nb,more\n", ["line 4", "'much'", "1 more such"]),
-        ("arm,reward\na,1\nb\n", ["line 3", "reward"]),
-        ("arm,reward\n,1\nb,2\n", ["line 2", "arm"]),
-        ("arm,reward\na,1\nb,2,3\n", ["line 3"]),
-        (b"\xff\xfe\x00", ["not a readable CSV"]),
-    ],
-)
-def test_compare_refuses_bad_files_and_names_the_line(capsys, tmp_path, text, words):
-    line = refused(capsys, "compare", written(tmp_path, text))
-    for word in words:
-        assert word in line
-
-
-def test_compare_refuses_a_file_that_is_not_there(capsys, tmp_path):
-    assert "there is no file" in refused(capsys, "compare", str(tmp_path / "none.csv"))
-
-
-def test_compare_refuses_an_unknown_picture_format_before_it_simulates(capsys, tmp_path):
-    path = written(tmp_path, "arm,reward\na,1\nb,2\n")
-    assert ".bmp" in refused(capsys, "compare", path, "--plot", "x.bmp")
-
-
-def test_compare_prints_arms_table_and_verdict_and_draws(capsys, tmp_path):
-    rng = np.random.default_rng(0)
-    rows = [f"{arm},{value}" for arm, mean in (("blue", 5.0), ("red", 9.0)) for value in rng.normal(mean, 1.0, 50)]
-    plot = tmp_path / "regret.png"
-    status, out, _ = run(
-        capsys, "compare", written(tmp_path, "arm,reward\n" + "\n".join(rows) + "\n\n"),
-        "--rounds", "300", "--runs", "64", "--plot", str(plot),
-    )  # fmt: skip
-    assert status == 0
-    assert out.index("red") < out.index("blue")  # best arm first
-    for words in ("AdaptiveReBoot (told nothing)", "told the pooled sd", "Best: ", "300 rounds, 64 runs"):
-        assert words in out
-    assert plot.read_bytes().startswith(b"\x89PNG")
-
-
-def test_compare_with_constant_rewards_leaves_out_what_needs_a_scale(capsys, tmp_path):
-    path = written(tmp_path, "arm,reward\na,1\na,1\nb,2\nb,2\n")
-    status, out, _ = run(capsys, "compare", path, "--rounds", "50", "--runs", "8")
-    assert status == 0
-    assert "pooled sd" not in out
-
-
-def test_a_file_of_a_million_rows_is_read(tmp_path):
-    rng = np.random.default_rng(1)
-    path = tmp_path / "large.csv"
-    arms = rng.integers(0, 5, 1_000_000)
-    with open(path, "w") as file:
-        file.write("arm,reward\n")
-        np.savetxt(file, np.column_stack([arms, rng.normal(arms, 1.0)]), fmt=["%d", "%.4f"], delimiter=",")
-    rewards = read_rewards(path)
-    assert sum(rewards.counts) == 1_000_000
-    assert dict(zip(rewards.names, rewards.means, strict=True))["4"] == pytest.approx(4.0, abs=0.02)
-    assert rewards.pooled_sd == pytest.approx(1.0, abs=0.01)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, fields
+from pathlib import Path
 from typing import Any
 
 USER_ERROR, INTERRUPTED = 2, 130
@@ -159,28 +161,57 @@ def _add_compare(commands: Any) -> None:
     command = _command(
         commands, "compare", _compare, "simulate the policies on observed rewards, to see which would do best",
         "  bootleader compare rewards.csv\n"
-        "  bootleader compare rewards.csv --rounds 20000 --runs 1000 --plot regret.png\n\n"
-        "rewards.csv has the columns arm and reward, one observed reward a line.",
+        "  bootleader compare rewards.csv --rounds 20000 --runs 1000 --plot regret.svg\n"
+        "  bootleader compare rewards.csv --policies AdaptiveReBoot,UCB1,Giro --no-plot\n\n"
+        "rewards.csv has the columns arm and reward, one observed reward a line.\n"
+        "'bootleader policies' lists the policies.",
     )  # fmt: skip
     command.add_argument("rewards", metavar="rewards.csv", help="a CSV file with the columns arm and reward")
     command.add_argument("--rounds", type=_whole(2), default=10_000, help="rounds a run (default: 10,000)")
     command.add_argument("--runs", type=_whole(2), default=500, help="runs (default: 500)")
     command.add_argument("--seed", type=_whole(0), default=0, help="seed of all randomness (default: 0)")
-    command.add_argument("--plot", metavar="FILE", help="draw the regret curves (.png, .svg or .pdf)")
+    command.add_argument(
+        "--policies", type=_names, default=[], metavar="NAME,NAME", help="what to compare (default: all that suit)"
+    )
+    plot = command.add_mutually_exclusive_group()
+    plot.add_argument(
+        "--plot", metavar="FILE", help="where to draw the regret: .png, .svg or .pdf (default: rewards-regret.png)"
+    )
+    plot.add_argument("--no-plot", action="store_true", help="draw nothing")
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _compare(given: argparse.Namespace) -> int:
-    from bootleader.compare import compare, describe, read_rewards
+    from bootleader.compare import compare, describe, describe_left_out, read_rewards
 
-    if given.plot and not given.plot.endswith((".png", ".svg", ".pdf")):
-        raise ValueError(f"--plot must end in .png, .svg or .pdf, got {given.plot!r}")
-    rewards = read_rewards(given.rewards)
-    simulation = compare(rewards, rounds=given.rounds, runs=given.runs, seed=given.seed, progress=sys.stderr.isatty())
+    plot = None if given.no_plot else _writable(given.plot or f"{Path(given.rewards).stem}-regret.png")
+    rewards = read_rewards(given.rewards, given.rounds)
+    simulation = compare(
+        rewards, rounds=given.rounds, runs=given.runs, seed=given.seed, chosen=given.policies,
+        progress=sys.stderr.isatty(),
+    )  # fmt: skip
     print(describe(rewards, simulation))
-    if given.plot:
-        simulation.plot(given.plot)
-        print(f"Drawn to {given.plot}")
+    if not given.policies:
+        print(f"{describe_left_out(rewards)} --policies chooses others.")
+    if plot:
+        simulation.plot(plot)
+        print(f"Regret curves drawn to {plot}")
     return 0
+
+
+def _writable(plot: str) -> str:
+    """The plot's file; what is wrong with it is said now, not after the simulation."""
+    if not plot.endswith((".png", ".svg", ".pdf")):
+        raise ValueError(f"--plot must end in .png, .svg or .pdf, got {plot!r}")
+    path = Path(plot)
+    if not path.parent.is_dir():
+        raise ValueError(f"cannot draw to {plot}: there is no folder {path.parent}")
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ValueError(f"cannot write to {plot}; --plot FILE draws elsewhere, --no-plot nothing")
+    return plot
 
 
 def _add_bound(commands: Any) -> None:
