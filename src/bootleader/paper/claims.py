@@ -55,7 +55,7 @@ def yes_or_no(holds: bool, measured: str) -> Finding:
 
 
 def all_of(findings: Iterable[Finding]) -> Finding:
-    """One finding for a claim of several parts: it holds if all do, does not if none does, else in part."""
+    """One finding for a claim of several parts: it holds if all do, does not if all fail, else it holds in part."""
     listed = list(findings)
     verdicts = {finding.verdict for finding in listed}
     verdict = verdicts.pop() if len(verdicts) == 1 else Verdict.IN_PART
@@ -110,7 +110,7 @@ def is_below(name: str, value: Interval, line: float) -> Finding:
 
 
 def is_decreasing(name: str, at: Sequence[float], values: Sequence[float]) -> Finding:
-    """Whether values fall from each point to the next; says where they do not."""
+    """Whether values fall from each point to the next; not, if they rise on most steps; else in part."""
     rises = [i for i in range(len(values) - 1) if not values[i + 1] < values[i]]
     if not rises:
         return Finding(

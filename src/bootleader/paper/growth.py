@@ -102,11 +102,6 @@ def ratio(numerator: Floats, denominator: Floats) -> Interval:
     return bootstrap(lambda top, bottom: top / bottom, numerator, denominator)
 
 
-def difference(first: Floats, second: Floats) -> Interval:
-    """Difference of mean regrets over the same runs."""
-    return bootstrap(lambda a, b: a - b, first, second)
-
-
 def stretches(cell: Cell) -> list[Cell]:
     """A cell at T, T/2 and T/4: run 17 is run 17 at each, so these are three looks at the same runs."""
     return [replace(cell, rounds=cell.rounds // part) for part in (1, 2, 4)]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
+from bootleader.paper import PARTS
 from bootleader.paper.claims import LINEAR_FROM, Judged, Verdict
 from bootleader.paper.growth import HOW
 from bootleader.paper.part import Drawing, Outcome, Part
@@ -46,6 +47,7 @@ def render(
         badges=BADGES,
         marks=MARKS,
         how=HOW,
+        complete=all(part in parts for part in PARTS if part.by_default),
         manifest=manifest,
     )
 

@@ -82,7 +82,8 @@ def reproduce(
         outcomes[part.name] = part.analyse(size, results)
         write_outcome(part, outcomes[part.name], out)
         seconds[part.name] = _seconds(part, size, results, time.perf_counter() - began)
-    manifest = describe(size, shown, seconds, time.perf_counter() - started, workers)
+    manifest = describe(size, shown, seconds, time.perf_counter() - started, workers, executor)
+    manifest["command"] = command_of(names, size)
     write_text(out / "manifest.json", json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     claims = [row for part in shown for row in outcomes[part.name].claims]
     write_claims(claims, out)
@@ -142,8 +143,22 @@ def write_text(path: Path, text: str) -> None:
         unfinished.write_text(text, encoding="utf-8")
 
 
+def command_of(names: Sequence[str], size: Size) -> str:
+    """What to type for these parts at this size.
+
+    Examples
+    --------
+    >>> command_of(["fig3"], Size(runs=100, seed=7))
+    'bootleader reproduce fig3 --runs 100 --seed 7 --out results/'
+    """
+    options = ["--quick"] if size.quick else []
+    for name, value in (("--runs", size.runs), ("--rounds", size.rounds), ("--seed", size.seed or None)):
+        options += [] if value is None else [name, str(value)]
+    return " ".join(["bootleader reproduce", *names, *options, "--out results/"])
+
+
 def describe(
-    size: Size, parts: list[Part], seconds: dict[str, Any], wall: float, workers: int | None
+    size: Size, parts: list[Part], seconds: dict[str, Any], wall: float, workers: int | None, executor: Executor | None
 ) -> dict[str, Any]:
     """Versions, seed, sizes, machine and seconds: what the results were made with."""
     from bootleader.compilation import fingerprint
@@ -157,7 +172,7 @@ def describe(
             "system": platform.system(),
             "processor": processor_name(),
             "cores": job.cores(),
-            "workers": workers or job.cores(),
+            "runs_played_on": f"{workers or job.cores()} threads here" if executor is None else type(executor).__name__,
             "load_average": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         },
         "seed": size.seed,

@@ -1,0 +1,122 @@
+"""The judges of theorem 1, of the families of weights and of table 1, on data made to hold and to fail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bootleader.bandits import GaussianBandit
+from bootleader.paper import table1, theorem1, weights
+from bootleader.paper.cells import Cell, Results
+from bootleader.paper.claims import Verdict
+from bootleader.paper.growth import Interval
+from bootleader.paper.looks import label
+from bootleader.paper.part import Size
+from bootleader.simulation.result import Simulation
+
+SIZE = Size(runs=40, rounds=2_000)
+
+
+def made(cell: Cell, regret, spread=0.01) -> Simulation:
+    """A result of this cell in which the mean regret is ``regret(t)``; runs differ by a little."""
+    rounds = np.arange(1, 21) * (cell.rounds // 20)
+    mean = np.array([regret(float(t)) for t in rounds])
+    scale = 1.0 + spread * np.linspace(-1.0, 1.0, cell.runs)
+    arrays = {"mean_regret": mean[None], "sem": spread * mean[None], "final_regret": (mean[-1] * scale)[None]}
+    return Simulation(
+        policies=(cell.policy.name,), rounds=rounds, pulls=np.zeros((1, 2)), seconds=np.ones(1), seed=cell.seed,
+        bandit=repr(cell.bandit), **arrays,
+    )  # fmt: skip
+
+
+def theorem_results(regret) -> Results:
+    return Results({cell: made(cell, lambda t, cell=cell: regret(cell, t)) for cell in theorem1.cells(SIZE)})
+
+
+def bound(cell: Cell, t: float) -> float:
+    return float(theorem1.theory.bound(cell.bandit.means, 1.7, int(t)).upper)
+
+
+@pytest.mark.parametrize(
+    ("regret", "verdict"),
+    [
+        (lambda cell, t: 0.5 * bound(cell, t), Verdict.HOLDS),
+        (lambda cell, t: 2.0 * bound(cell, t), Verdict.FAILS),
+        (lambda cell, t: bound(cell, t), Verdict.IN_PART),  # within its interval everywhere
+        (lambda cell, t: (2.0 if t < 500 else 0.5) * bound(cell, t), Verdict.FAILS),  # early on counts as well
+        (lambda cell, t: (2.0 if cell.bandit.means == (10.0, 0.0) else 0.5) * bound(cell, t), Verdict.IN_PART),
+    ],
+)
+def test_the_bound_is_judged_along_the_whole_curve(regret, verdict):
+    row = theorem1.judge_bound(SIZE, theorem_results(regret))
+    assert row.finding.verdict is verdict
+    assert row.finding.measured.count("says nothing") == 3  # but not where the means are 10 and 0
+
+
+@pytest.mark.parametrize(("power", "verdict"), [(0.2, Verdict.HOLDS), (0.9, Verdict.FAILS)])
+def test_a_power_is_no_logarithm(power, verdict):
+    row = theorem1.judge_logarithm(SIZE, theorem_results(lambda _, t: 3.0 * t**power))
+    assert row.finding.verdict is verdict
+
+
+def weights_results(growth, locked) -> Results:
+    """Every cell of the part: regret t^growth[family], and so many runs that stay on the worse arm."""
+    found = {}
+    for cell in weights.cells(SIZE):
+        family = cell.policy.weights
+        result = made(cell, lambda t, family=family: t ** growth.get(family, 0.3))
+        if cell.bandit == weights.CLOSE_ARMS:
+            final = np.full(cell.runs, 5.0)
+            final[: locked.get(family, 0)] = weights.GAP * cell.rounds
+            result = Simulation(**{**vars(result), "final_regret": final[None]})
+        found[cell] = result
+    return Results(found)
+
+
+@pytest.mark.parametrize(
+    ("growth", "verdict"),
+    [
+        ({}, Verdict.HOLDS),
+        ({"mammen": 1.0}, Verdict.IN_PART),
+        (dict.fromkeys(("gaussian", "rademacher", "mammen"), 1.0), Verdict.FAILS),
+    ],
+)
+def test_each_family_must_be_sublinear(growth, verdict):
+    assert weights.judge(SIZE, weights_results(growth, {})).finding.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("locked", "verdict"),
+    [
+        ({}, Verdict.HOLDS),
+        ({"rademacher": 1}, Verdict.IN_PART),
+        (dict.fromkeys(("gaussian", "rademacher", "mammen"), 2), Verdict.FAILS),
+    ],
+)
+def test_a_run_that_never_plays_the_better_arm_again_is_found(locked, verdict):
+    row = weights.judge_lock_out(SIZE, weights_results({}, locked))
+    assert row.finding.verdict is verdict
+    for policy in weights.POLICIES:
+        assert f"{label(policy)}: {locked.get(policy.weights, 0)} of 40 runs" in row.finding.measured
+
+
+def test_playing_the_better_arm_once_is_no_lock_out():
+    results = weights_results({}, {"rademacher": 3})
+    for cell in weights.cells(SIZE):
+        if cell.bandit == weights.CLOSE_ARMS and cell.policy.weights == "rademacher" and cell.rounds == 200:
+            final = results[cell].final_regret.copy()
+            final[0, 1] -= weights.GAP  # one round of the last half
+            results.add(cell, Simulation(**{**vars(results[cell]), "final_regret": final}))
+    assert "2 of 40 runs" in weights.judge_lock_out(SIZE, results).finding.measured
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(0.9, 1.2, Verdict.HOLDS), (0.9, 1.4, Verdict.IN_PART), (1.3, 1.5, Verdict.FAILS)],
+)
+def test_growth_is_judged_by_its_whole_interval(low, high, verdict):
+    assert table1.within("x", Interval((low + high) / 2, low, high), 1.0).verdict is verdict
+
+
+def test_the_bandit_of_the_lock_out_has_the_gap_it_says():
+    assert GaussianBandit((weights.GAP, 0.0)) == weights.CLOSE_ARMS
