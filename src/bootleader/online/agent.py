@@ -30,7 +30,8 @@ class Agent:
     policy : Policy
         Any policy of the library, such as ``AdaptiveReBoot()``.
     arms : list of str, or dict
-        The arms' names; as a dict, with metadata (plain JSON data) that the agent keeps but does not read.
+        The arms' names; as a dict, with metadata (plain JSON data) that the agent keeps but does not read. With very
+        many of them (512, or 192 with Student laws) the agent compiles some code here, once on a machine.
     seed : int, optional
         Fixes every choice. Without it the agent draws a seed of its own.
     maximize : bool
@@ -92,6 +93,7 @@ class Agent:
         sds = known_sds(policy, len(metadata)) if metadata else []
         for (name, kept), noise_sd in zip(metadata.items(), sds, strict=True):
             self._take_in(name, kept, ArmState(noise_sd=noise_sd))
+        self._learner.prepare(len(metadata))
 
     # Choose and learn ----------------------------------------------------------------------------------------------
 
@@ -243,6 +245,7 @@ class Agent:
             For ``ThompsonSampling`` that was given one noise sd per arm: the new arm's.
         """
         name, metadata = arm_name(name), metadata_of(name, metadata)
+        self._learner.prepare(len(self._names) + 1)  # may take seconds, so not under the lock
         with self._lock:
             if name in self._slots:
                 raise ValueError(f"arm {name!r} is already here")
@@ -368,6 +371,7 @@ class Agent:
         if not isinstance(other, Agent) or other is self:
             raise TypeError(f"merge takes another Agent, got {other!r}")
         theirs, metadata, rounds = other._learnt()
+        self._learner.prepare(len(theirs.keys() | set(self._names)))
         with self._lock:
             for what in ("policy", "maximize", "discount"):
                 mine, its = getattr(self, what), getattr(other, what)

@@ -1,4 +1,4 @@
-"""What an agent with very many arms runs compiled. Imported when the first such agent chooses, never before."""
+"""What an agent with very many arms runs compiled. Imported when the first such agent is made, never before."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Very many arms: the leader in O(log K), compiled on first use and kept on disk."""
+"""Very many arms: the leader in O(log K), compiled when an agent first has them and kept on disk."""
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy.typing as npt
 
 from bootleader.many_arms import EXCESS, plant
 from bootleader.policies.base import IndexRule, Noise
+from bootleader.streams import GOLDEN
 
 Floats = npt.NDArray[np.float64]
 
@@ -85,6 +88,19 @@ def many_laws(rule: IndexRule, noise_sd: Any, moments: Floats, variance: float) 
     theta[: len(rule.theta)] = rule.theta
     KERNELS.laws(LAWS.index(rule.law), theta, noise_sd, moments, variance, laws)
     return laws
+
+
+@cache
+def compile_kernels() -> None:
+    """Compile all that a crowd runs, or load it from disk, by playing a crowd of two."""
+    from bootleader.compilation import LAWS
+
+    rule = IndexRule(LAWS[0], Noise.NORMAL)
+    many_laws(rule, np.ones(2), np.ones((3, 2)), 0.0)
+    laws = np.array([[0.0, 1.0], [1.0, 1.0], [math.inf, math.inf]])
+    crowd = Crowd(rule, laws, Crowd(rule, laws).level)
+    crowd.set_law(0, 0.0, 1.0, math.inf)
+    crowd.leader([1], GOLDEN)
 
 
 LARGEST_THETA = 5  # parameters of the rule that has most

@@ -208,6 +208,7 @@ def _read_arms(agent: Any, fields: Fields) -> None:
         item.done()
         _check_arm(agent, name, arm)
         agent._take_in(name, metadata, arm)
+    learner.prepare(len(learner.arms))
     if agent.discount is None and sum(arm.rewards for arm in learner.arms) > learner.rounds:
         raise refuse("its arms have more rewards than there were rounds")
 

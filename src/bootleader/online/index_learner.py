@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from bootleader.online.crowd import Crowd, Level, many_laws
+from bootleader.online.crowd import Crowd, Level, compile_kernels, many_laws
 from bootleader.online.learner import ArmState, Learner
 from bootleader.player import POOLING_GROWTH
 from bootleader.policies.base import IndexRule, Noise
@@ -42,6 +42,10 @@ class IndexLearner(Learner):
         self._young = 0  # playing arms whose noise is a Student's
         self._quick = False  # whether an index takes one normal and nothing else
         self._crowd: Crowd | None = None  # finds the leader where there are very many arms
+
+    def prepare(self, arms: int) -> None:
+        if self.rule.is_crowded(arms):
+            compile_kernels()
 
     def choose(self) -> int:
         # What nearly every choice is, without a call more than it needs.

@@ -61,6 +61,9 @@ class Learner:
         self.place.append(-1)
         self.seat(len(self.arms) - 1)
 
+    def prepare(self, arms: int) -> None:
+        """Do now what the first choice among so many arms would otherwise wait for."""
+
     def remove(self, slot: int) -> None:
         """Forget an arm; those after it move down by one."""
         del self.arms[slot]
