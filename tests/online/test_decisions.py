@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -168,3 +172,20 @@ def test_a_reward_may_come_after_the_restart() -> None:
     restored = bl.Agent.from_json(agent.to_json())
     assert restored.reward(decision.id, 4.0) == "counted"
     assert restored.summary().loc[decision.arm, "mean"] == 4.0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_gives_out_ids_of_its_own() -> None:
+    """In a process of its own, since pytest's may have threads."""
+    script = (
+        "import os, bootleader as bl\n"
+        "agent = bl.Agent(bl.AdaptiveReBoot(), ['a', 'b'], seed=7)\n"
+        "before = agent.decide().id\n"
+        "child = os.fork()\n"
+        "if child: os.waitpid(child, 0)\n"
+        "print(agent.decide().id, agent.decide().id, agent.reward(before, 1.0), flush=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    childs, parents = (line.split() for line in done.stdout.splitlines())
+    assert len({*childs[:2], *parents[:2]}) == 4
+    assert childs[2] == parents[2] == "counted"  # what was open at the fork is open in both

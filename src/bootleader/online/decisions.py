@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from collections import OrderedDict
@@ -62,8 +63,8 @@ class Settled(NamedTuple):
 class Ledger:
     """The open decisions and the lately settled ones: at most ``limit`` of each, none older than ``age`` seconds.
 
-    Ids are never given out twice. Whatever makes or restores a ledger writes ids under a random tag of its own, so
-    a decision made between a save and a crash is unknown to the restored agent, not mistaken for a newer one.
+    Ids are never given out twice. Whatever makes, restores or forks a ledger writes ids under a random tag of its
+    own, so a decision made between a save and a crash is unknown to the restored agent, not mistaken for a newer one.
     """
 
     def __init__(self, limit: int, age: float, clock: Callable[[], float] = time.time) -> None:
@@ -71,10 +72,15 @@ class Ledger:
         self.open: OrderedDict[str, Pending] = OrderedDict()
         self.settled: OrderedDict[str, Settled] = OrderedDict()
         self.issued = 0
-        self._tag = secrets.token_hex(6)
+        self._take_tag()
+
+    def _take_tag(self) -> None:
+        self._tag, self._process = secrets.token_hex(6), os.getpid()
 
     def issue(self, arm: str) -> str:
         """Open a decision; return its id."""
+        if os.getpid() != self._process:  # forked: the parent goes on with the old tag
+            self._take_tag()
         self.issued += 1
         decision_id = f"{self._tag}-{self.issued}"
         self.open[decision_id] = Pending(arm, self.clock())
