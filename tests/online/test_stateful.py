@@ -115,7 +115,7 @@ class AgentMachine(RuleBasedStateMachine):
         if decision.id in self.open:
             name, _, arm = self.open.pop(decision.id)
             receipt = self.agent.reward(decision.id, reward)
-            self.settled[decision.id] = (float(reward), self.now)
+            self.settled[decision.id] = (float(reward), self.now, receipt)
             self.forget()
             if self.arms.get(name) is arm:
                 assert receipt is bl.Receipt.COUNTED
@@ -124,7 +124,9 @@ class AgentMachine(RuleBasedStateMachine):
                 assert receipt is bl.Receipt.ARM_REMOVED
         elif decision.id in self.settled:
             if self.settled[decision.id][0] == float(reward):
-                assert self.agent.reward(decision.id, reward) is bl.Receipt.REPEATED
+                again = self.agent.reward(decision.id, reward)
+                learnt = self.settled[decision.id][2] is bl.Receipt.COUNTED
+                assert again is (bl.Receipt.REPEATED if learnt else bl.Receipt.ARM_REMOVED)
             else:
                 self.refuses(ValueError, self.agent.reward, decision.id, reward)
         else:

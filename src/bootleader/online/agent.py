@@ -168,8 +168,8 @@ class Agent:
         Returns
         -------
         Receipt
-            ``COUNTED``; ``REPEATED`` if the same value was reported before (nothing changes); ``ARM_REMOVED`` if the
-            arm has left since (nothing is learnt).
+            ``COUNTED``; ``REPEATED`` if the same value was counted before (nothing changes); ``ARM_REMOVED`` if the
+            arm had left by the first report (nothing is ever learnt).
 
         Raises
         ------
@@ -199,10 +199,10 @@ class Agent:
             return Receipt.COUNTED
 
     def _second_report(self, decision_id: str, value: float) -> Receipt:
-        first = self._ledger.settled[decision_id].value
-        if value != first:
-            raise ValueError(f"decision {decision_id!r} already has the reward {first!r}, got {value!r}")
-        return Receipt.REPEATED
+        first = self._ledger.settled[decision_id]
+        if value != first.value:
+            raise ValueError(f"decision {decision_id!r} already has the reward {first.value!r}, got {value!r}")
+        return Receipt.REPEATED if first.learnt else Receipt.ARM_REMOVED
 
     def _give_up_old(self) -> None:
         for arm in self._ledger.expire():

@@ -58,6 +58,7 @@ class Settled(NamedTuple):
 
     value: float
     time: float
+    learnt: bool = True  # False if the arm had left
 
 
 class Ledger:
@@ -88,8 +89,8 @@ class Ledger:
 
     def settle(self, decision_id: str, value: float) -> None:
         """Close an open decision."""
-        del self.open[decision_id]
-        self.settled[decision_id] = Settled(value, self.clock())
+        pending = self.open.pop(decision_id)
+        self.settled[decision_id] = Settled(value, self.clock(), pending.live)
 
     def expire(self) -> Iterator[str]:
         """Forget what is too old or too much; the arms whose decisions are given up."""

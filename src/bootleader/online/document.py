@@ -51,7 +51,7 @@ def written(agent: Agent) -> str:
             "age": ledger.age,
             "issued": ledger.issued,
             "open": [[key, *pending] for key, pending in ledger.open.items()],
-            "settled": [[key, *settled] for key, settled in ledger.settled.items()],
+            "settled": [_settled_row(key, settled) for key, settled in ledger.settled.items()],
         },
     }
     return json.dumps({**body, "checksum": checksum(body)}, allow_nan=False)
@@ -69,6 +69,12 @@ def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
         name: "infinity" if value == math.inf else list(value) if isinstance(value, tuple) else value
         for name, value in parameters.items()
     }
+
+
+def _settled_row(key: str, settled: Settled) -> list[Any]:
+    """What is usual goes unsaid, as in the first documents, which could not say it."""
+    value, time, learnt = settled
+    return [key, value, time] if learnt else [key, value, time, learnt]
 
 
 def _arm(learner: Learner, slot: int) -> dict[str, Any]:
@@ -240,16 +246,17 @@ def _read_opening(learner: Learner, fields: Fields) -> None:
 def _read_decisions(agent: Any, fields: Fields) -> None:
     ledger, learner = agent._ledger, agent._learner
     ledger.issued = fields.whole("issued")
-    for row in fields.rows("open", length=4):
+    for row in fields.rows("open", 4):
         key, arm, live = row.text("0"), row.text("1"), row.boolean("3")
         if (arm not in agent._slots) if live else (arm not in agent._removed and arm not in agent._slots):
             raise refuse(f"decision {key!r} is for an arm {arm!r} that is not there")
         ledger.open[key] = Pending(arm, row.real("2"), live)
         if live:
             learner.arms[agent._slots[arm]].in_flight += 1
-    for row in fields.rows("settled", length=3):
+    for row in fields.rows("settled", 3, 4):
         value = row.real("1", at_least=-LARGEST_REWARD, at_most=LARGEST_REWARD)
-        ledger.settled[row.text("0")] = Settled(value, row.real("2"))
+        learnt = row.boolean("3") if row.has("3") else True
+        ledger.settled[row.text("0")] = Settled(value, row.real("2"), learnt)
     fields.done()
     both = set(ledger.open) & set(ledger.settled)
     if both or len(ledger.open) > ledger.limit or len(ledger.settled) > ledger.limit:
