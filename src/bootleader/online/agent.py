@@ -6,6 +6,8 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -213,9 +215,9 @@ class Agent:
 
     @property
     def arms(self) -> dict[str, Any]:
-        """The arms with their metadata, paused ones included."""
+        """The arms with their metadata, paused ones included. A copy: nothing done to it reaches the agent."""
         with self._lock:
-            return dict(self._metadata)
+            return {name: deepcopy(kept) for name, kept in self._metadata.items()}
 
     @property
     def paused(self) -> list[str]:
@@ -361,6 +363,11 @@ class Agent:
         agent: Self = read(cls, document, tuple(policies), clock)
         return agent
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles and copies go by way of the document, so they go on as a restored agent would."""
+        revive = type(self).from_json
+        return partial(revive, self.to_json(), policies=(type(self.policy),), clock=self._ledger.clock), ()
+
     def merge(self, other: Agent) -> None:
         """Take in what another agent has learnt, on other data, with the same policy.
 
@@ -390,4 +397,4 @@ class Agent:
         """What another agent takes in: the arms as of now, their metadata, the number of rounds."""
         with self._lock:
             arms = {name: self._learner.state_now(slot) for name, slot in self._slots.items()}
-            return arms, dict(self._metadata), self._learner.rounds
+            return arms, self.arms, self._learner.rounds
