@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -82,7 +83,10 @@ def test_adaptive_reboot_has_no_zero(scale: float, offset: float) -> None:
     assert fed(agent_of(), 2000, scale=scale, offset=offset) == fed(agent_of(), 2000)
 
 
-BAD = [float("nan"), float("inf"), -float("inf"), 1e200, 10**400, "1", None, [1.0], np.array([1.0]), np.array(1.0), 1j]
+BAD = [
+    float("nan"), float("inf"), -float("inf"), 1e200, 10**400, "1", None, [1.0], np.array([1.0]), np.array(1.0), 1j,
+    Decimal("NaN"), Decimal("sNaN"), Decimal("1e400"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("reward", BAD, ids=str)
@@ -101,7 +105,9 @@ def test_a_bad_reward_raises_and_changes_nothing(policy: Any, reward: Any) -> No
     assert agent.to_json() == before
 
 
-@pytest.mark.parametrize("reward", [True, np.True_, 1, np.int8(1), np.float32(1), Fraction(1), np.float64(1)], ids=repr)
+@pytest.mark.parametrize(
+    "reward", [True, np.True_, 1, np.int8(1), np.float32(1), Fraction(1), Decimal("1.00"), np.float64(1)], ids=repr
+)
 def test_numbers_of_other_types_are_rewards(reward: Any) -> None:
     agent, plain = agent_of(), agent_of()
     agent.update("blue", reward)
@@ -128,11 +134,16 @@ def test_an_unknown_arm_raises_and_changes_nothing(arm: Any) -> None:
         ({"arms": ["a", 3]}, "got 3"),
         ({"arms": [""]}, "not empty"),
         ({"arms": {"a": object()}}, "metadata of arm 'a'"),
+        ({"arms": {"red"}}, "a set has another order in every process, got {'red'}"),
+        ({"arms": frozenset({"red"})}, "a set has another order"),
         ({"seed": -1}, "seed"),
         ({"discount": 0}, "discount"),
+        ({"discount": 0.99}, "a half-life in rounds, of at least 1, got 0.99; a factor of 0.99 .* half-life of 68.97"),
+        ({"discount": 0.3}, "a half-life in rounds, of at least 1, got 0.3$"),
         ({"maximize": 1}, "maximize"),
         ({"max_open": 0}, "max_open"),
         ({"max_age": -1.0}, "max_age"),
+        ({"clock": 5}, "clock must be a function that returns the time in seconds, got 5"),
         ({"policy": "ReBoot"}, "policy must be"),
         ({"policy": bl.ThompsonSampling(noise_sd="oracle")}, "oracle"),
         ({"policy": bl.ThompsonSampling(noise_sd=(1.0, 2.0))}, "3 arms"),
@@ -206,6 +217,7 @@ def test_arms_come_and_go() -> None:
         (lambda agent: agent.resume_arm("blue"), "not paused"),
         (lambda agent: agent.remove_arm("x"), "arm must be one of"),
         (lambda agent: agent.pull_many(-1), "n must be"),
+        (lambda agent: agent.decide(probability="no"), "probability must be True or False, got 'no'"),
         (lambda agent: agent.update_many(["blue"], [1.0, 2.0]), "equally many"),
         (lambda agent: agent.update_many("blue", [1.0]), "list of names"),
         (lambda agent: agent.update_many(["blue"], np.ones((1, 1))), "one-dimensional"),

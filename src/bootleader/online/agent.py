@@ -17,7 +17,7 @@ from bootleader.online.decisions import DEFAULT_AGE, DEFAULT_LIMIT, Decision, Le
 from bootleader.online.learner import ArmState
 from bootleader.online.making import known_sds, learner_of, sd_of_new_arm
 from bootleader.online.probabilities import Probabilities, choice_probabilities
-from bootleader.online.values import LARGEST_REWARD, arm_name, metadata_of, named_arms, reward_of
+from bootleader.online.values import LARGEST_REWARD, arm_name, boolean, half_life_of, metadata_of, named_arms, reward_of
 from bootleader.policies import Policy
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ class Agent:
     maximize : bool
         Whether rewards are gains (True) or costs.
     discount : float, optional
-        Half-life in rounds, for rewards that drift: a reward counts half as much when so many rewards (of any arm)
-        have come after it. Index policies only, that is all but Giro and two-point weights. An arm's count never
-        fades below the number of rewards that the policy starts an arm with.
+        Half-life in rounds, at least 1, for rewards that drift: a reward counts half as much when so many rewards (of
+        any arm) have come after it. Index policies only, that is all but Giro and two-point weights. An arm's count
+        never fades below the number of rewards that the policy starts an arm with.
     max_open : int
         How many decisions may wait for their reward; when there are more, the oldest are given up. As many rewarded
         ones are remembered, to recognise a second report.
@@ -77,12 +77,10 @@ class Agent:
     ) -> None:
         if not isinstance(policy, Policy):
             raise TypeError(f"policy must be a policy of the library, such as AdaptiveReBoot(), got {policy!r}")
-        if not isinstance(maximize, bool):
-            raise TypeError(f"maximize must be True or False, got {maximize!r}")
         metadata = named_arms(arms)
         self.policy = policy
-        self.maximize = maximize
-        self.discount = None if discount is None else positive("discount", discount)
+        self.maximize = boolean("maximize", maximize)
+        self.discount = None if discount is None else half_life_of(discount)
         self.seed = secrets.randbits(64) if seed is None else seed_of(seed)
         self._learner = learner_of(policy, self.seed, maximize, self.discount)
         self._ledger = Ledger(whole("max_open", max_open, 1), positive("max_age", max_age), clock)
@@ -149,6 +147,7 @@ class Agent:
             Whether to work out how probable the choice was. That takes longer than the choice itself: an integral
             for the index policies, and many repeated draws for the history policies.
         """
+        boolean("probability", probability)
         with self._lock:
             self._give_up_old()
             chances = self._probabilities() if probability else None

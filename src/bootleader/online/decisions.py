@@ -69,6 +69,8 @@ class Ledger:
     """
 
     def __init__(self, limit: int, age: float, clock: Callable[[], float] = time.time) -> None:
+        if not callable(clock):
+            raise TypeError(f"clock must be a function that returns the time in seconds, got {clock!r}")
         self.limit, self.age, self.clock = limit, age, clock
         self.open: OrderedDict[str, Pending] = OrderedDict()
         self.settled: OrderedDict[str, Settled] = OrderedDict()

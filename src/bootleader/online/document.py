@@ -15,6 +15,7 @@ from bootleader.online.decisions import Pending, Settled
 from bootleader.online.fields import Fields, refuse
 from bootleader.online.index_learner import IndexLearner
 from bootleader.online.learner import ArmState, HistoryLearner, Learner
+from bootleader.online.making import learner_of
 from bootleader.online.noise import NormalBuffer
 from bootleader.online.opening import OpenArms
 from bootleader.online.values import LARGEST_REWARD
@@ -149,11 +150,14 @@ def _agent_of(agent_type: type[Any], fields: Fields, extra: Sequence[type[Policy
         [],
         seed=fields.word("seed"),
         maximize=fields.boolean("maximize"),
-        discount=None if fields.absent("discount") else fields.real("discount", above=0.0),
         max_open=decisions.whole("limit", at_least=1),
         max_age=decisions.real("age", above=0.0),
         clock=clock,
     )
+    if not fields.absent("discount"):
+        # Not by the constructor, which has come to refuse half-lives below 1: such an agent may have been saved.
+        agent.discount = fields.real("discount", above=0.0)
+        agent._learner = learner_of(agent.policy, agent.seed, agent.maximize, agent.discount)
     learner: Learner = agent._learner
     learner.rounds = fields.whole("rounds")
     _read_arms(agent, fields)
