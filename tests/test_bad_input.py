@@ -136,6 +136,13 @@ class TestMeans:
         (lambda: bl.EmpiricalBandit([[1.0]]), ("at least 2 arms", "1")),
         (lambda: bl.EmpiricalBandit([[1.0], []]), ("at least one reward per arm", "arm 1")),
         (lambda: bl.EmpiricalBandit([[1.0], [NAN, 2.0]]), ("finite numbers", "nan", "arm 1")),
+        (lambda: bl.EmpiricalBandit({"a": [1, 2], "b": [3]}), ("samples must be a list", "list(samples.values())")),
+        (lambda: bl.EmpiricalBandit([["a"], [1]]), ("samples must be a list", "['a'] for the rewards of arm 0")),
+        (lambda: bl.EmpiricalBandit([[1], [[1, 2], [3]]]), ("samples must be a list", "the rewards of arm 1")),
+        (lambda: bl.EmpiricalBandit([1, 2, 3]), ("the rewards of each arm", "got 1 for the rewards of arm 0")),
+        (lambda: bl.EmpiricalBandit(np.ones(3)), ("the rewards of each arm", "for the rewards of arm 0")),
+        (lambda: bl.EmpiricalBandit("ab"), ("samples must be a list", "'a'")),
+        (lambda: bl.EmpiricalBandit(5), ("samples must be a list", "got 5")),
     ],
 )  # fmt: skip
 def test_bandits(build, words):

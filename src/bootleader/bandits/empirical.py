@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from bootleader.bandits.base import Arms, Bandit, Draw
 from bootleader.streams import below
+
+ACCEPTED: Final = "samples must be a list with the rewards of each arm, such as [[1.0, 2.0], [0.0, 9.0]]"
 
 
 def empirical_draw(offset: Any, size: Any, _: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
@@ -36,9 +38,10 @@ class EmpiricalBandit(Bandit):
     samples: Sequence[npt.ArrayLike]
 
     def __post_init__(self) -> None:
-        if len(self.samples) < 2:
-            raise ValueError(f"a bandit needs at least 2 arms, got samples of {len(self.samples)}")
-        arrays = tuple(_validated(k, sample) for k, sample in enumerate(self.samples))
+        samples = _per_arm(self.samples)
+        if len(samples) < 2:
+            raise ValueError(f"a bandit needs at least 2 arms, got samples of {len(samples)}")
+        arrays = tuple(_validated(k, sample) for k, sample in enumerate(samples))
         object.__setattr__(self, "samples", arrays)
 
     def __repr__(self) -> str:
@@ -67,8 +70,23 @@ class EmpiricalBandit(Bandit):
         return Arms(offset, size, zero, np.concatenate(arrays), mean, sd)
 
 
+def _per_arm(samples: Any) -> list[Any]:
+    if isinstance(samples, Mapping):
+        raise TypeError(f"{ACCEPTED}; of a dict, whose names a bandit cannot keep, give list(samples.values())")
+    try:
+        return list(samples)
+    except TypeError:
+        raise TypeError(f"{ACCEPTED}, got {samples!r}") from None
+
+
 def _validated(k: int, sample: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    array = np.array(sample, dtype=float).ravel()
+    try:
+        array = np.array(sample, dtype=float)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if array.ndim == 0:  # one number, or none at all
+        raise TypeError(f"{ACCEPTED}, got {sample!r:.100} for the rewards of arm {k}")
+    array = array.ravel()
     if array.size == 0:
         raise ValueError(f"samples must hold at least one reward per arm, got none for arm {k}")
     if not np.isfinite(array).all():
