@@ -40,10 +40,17 @@ def analyse(size: Size, results: Results) -> Outcome:
     return Outcome(
         drawings=[Drawing("fig3", regret_panels(panels, STYLES, log=True, note=size.remark(), height=4.6), caption)],
         numbers={"fig3": curves_frame(panels, "round")},
-        claims=[row for shape, bandit in SHAPES.items() for row in judge_shape(size, results, shape, bandit)]
-        + [judge_aid(size, results, shape) for shape in ("Gaussian", "exponential")]
-        + [judge_logistic(size, results)],
+        claims=judge(size, results),
     )
+
+
+def judge(size: Size, results: Results) -> list[claims.Judged]:
+    """The claims of section 4.2."""
+    return [
+        *(row for shape, bandit in SHAPES.items() for row in judge_shape(size, results, shape, bandit)),
+        *(judge_aid(size, results, shape) for shape in ("Gaussian", "exponential")),
+        judge_logistic(size, results),
+    ]
 
 
 def judge_shape(size: Size, results: Results, shape: str, bandit: Bandit) -> list[claims.Judged]:
