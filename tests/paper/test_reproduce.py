@@ -5,11 +5,13 @@ import re
 import shutil
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
-from bootleader.paper import PARTS, Size, fig1, fig3, formulas, job, reproduce, robustness
+from bootleader.paper import PARTS, Size, fig1, fig3, formulas, job, reproduce, robustness, table1
 from bootleader.paper.report import claims_markdown
 from bootleader.paper.reproduce import chosen_parts
+from tests.paper.test_judges import made as made_up
 
 SMALL = Size(runs=16, rounds=400, seed=1)
 NAMES = ("fig1", "theorem1", "formulas")
@@ -58,7 +60,27 @@ def test_the_report_shows_every_claim_with_its_verdict_and_says_that_it_is_small
     assert "Not full size" in page
 
 
-def test_every_figure_says_that_it_is_not_full_size(made):
+def drawings(part, size, monkeypatch):
+    """A part's figures from made-up regret; table 1, which plays to weigh its policies, plays few rounds."""
+    monkeypatch.setattr(table1, "HORIZONS", tuple(range(100, 1_000, 100)))
+    return part.analyse(size, made_up(part.cells(size), lambda cell, t: 5.0 * np.log(1.0 + t))).drawings
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_every_figure_says_when_it_is_not_full_size(part, monkeypatch):
+    def warnings(size):
+        texts = [[text.get_text() for text in d.figure.texts] for d in drawings(part, size, monkeypatch)]
+        return [[text for text in written if text.startswith("Not full size")] for written in texts]
+
+    drawn = warnings(SMALL)
+    assert bool(drawn) == (part.name not in ("table1", "table2", "formulas"))
+    for found in drawn:
+        (words,) = found
+        assert words == SMALL.remark() or part.name in ("weights", "robustness")  # sizes of their own
+    assert warnings(Size()) == [[] for _ in drawn]
+
+
+def test_the_remark_names_both_sizes():
     assert SMALL.remark() == "Not full size: 16 runs of 400 rounds (full size: 500 runs of 10,000 rounds)"
     assert Size().remark() == ""
 
