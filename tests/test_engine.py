@@ -119,10 +119,36 @@ def test_the_number_of_cores_does_not_matter(monkeypatch):
 
     found = []
     for cores in (1, 2, 64):  # wide blocks, then narrow ones
-        monkeypatch.setattr(engine, "_cores", lambda cores=cores: cores)
+        monkeypatch.setattr(engine, "cores", lambda cores=cores: cores)
         found.append(run(runs=300))
     assert_same_bits(found[1], found[0])
     assert_same_bits(found[2], found[0])
+
+
+class Cluster:
+    """What a Dask client says of its workers."""
+
+    def __init__(self, **threads):
+        self.threads = threads
+
+    def ncores(self):
+        return self.threads
+
+
+def test_tasks_are_sized_for_the_executor_they_go_to(monkeypatch):
+    from bootleader.simulation import engine
+
+    monkeypatch.setattr(engine, "cores", lambda: 3)
+    with ThreadPoolExecutor(7) as seven:
+        assert engine.width_of(seven) == 7
+    dask, empty, unknown = Executor(), Executor(), Executor()
+    dask._client, empty._client = Cluster(a=40, b=88), Cluster()
+    assert [engine.width_of(executor) for executor in (None, dask, empty, unknown)] == [3, 128, 3, 3]
+    few, many = (
+        len(list(engine.tasks_of([bl.ReBoot(1.5)], BANDIT, 0, 20_000, 1_000, np.array([1_000]), width)))
+        for width in (2, 128)
+    )
+    assert few < 128 < many
 
 
 def test_blocks_are_wide_until_cores_would_idle():

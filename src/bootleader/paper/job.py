@@ -11,7 +11,7 @@ from typing import Any
 from bootleader.bandits import GaussianBandit
 from bootleader.paper.cells import CHECKPOINTS, REPEATS, Cell, Results, Store
 from bootleader.policies import POLICIES
-from bootleader.simulation.engine import simulate
+from bootleader.simulation.engine import cores, simulate, width_of
 from bootleader.simulation.result import Simulation
 
 
@@ -24,6 +24,7 @@ class Workshop(Executor):
     def __init__(self, workers: int | None, outside: Executor | None, told: Callable[[int], None]) -> None:
         self._own = None if outside is not None else ThreadPoolExecutor(workers)
         self._inner: Any = outside or self._own
+        self._max_workers = width_of(self._inner)  # for simulate to size its tasks by
         self._told = told
         self._stop = threading.Event()
 
@@ -41,13 +42,6 @@ class Workshop(Executor):
         self._stop.set()
         if self._own is not None:
             self._own.shutdown(wait, cancel_futures=cancel_futures)
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    import os
-
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def play(cell: Cell, executor: Executor | None) -> Simulation:

@@ -18,6 +18,7 @@ from bootleader.paper.cells import Results, Store, replacing
 from bootleader.paper.claims import Judged
 from bootleader.paper.part import Outcome
 from bootleader.paper.report import claims_markdown, markdown, render
+from bootleader.simulation.engine import cores
 
 LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib")
 
@@ -171,8 +172,8 @@ def describe(
         "machine": {
             "system": platform.system(),
             "processor": processor_name(),
-            "cores": job.cores(),
-            "runs_played_on": f"{workers or job.cores()} threads here" if executor is None else type(executor).__name__,
+            "cores": cores(),
+            "runs_played_on": f"{workers or cores()} threads here" if executor is None else type(executor).__name__,
             "load_average": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         },
         "seed": size.seed,

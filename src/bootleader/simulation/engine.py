@@ -90,10 +90,11 @@ def simulate(
         raise TypeError(f"executor must be a concurrent.futures.Executor or None, got {executor!r}")
 
     gathered = [Gathered(len(marks), bandit.arms, runs) for _ in named]
-    tasks = list(tasks_of(list(named.values()), bandit, seed, runs, rounds, marks))
+    width = width_of(executor)
+    tasks = list(tasks_of(list(named.values()), bandit, seed, runs, rounds, marks, width))
     bar = _progress_bar(runs * len(named)) if progress else None
     try:
-        for task, results in _mapped(tasks, executor):
+        for task, results in _mapped(tasks, executor, width):
             gathered[task.policy].take(task.first_block, results)
             if bar is not None:
                 bar.update(sum(result.runs for result in results))
@@ -177,16 +178,16 @@ def _has_index_rule(policy: Any) -> bool:
 
 
 def tasks_of(
-    policies: list[Any], bandit: Bandit, seed: int, runs: int, rounds: int, marks: npt.NDArray[np.int64]
+    policies: list[Any], bandit: Bandit, seed: int, runs: int, rounds: int, marks: npt.NDArray[np.int64], width: int
 ) -> Iterator[Task]:
-    """All tasks, the policies' interleaved so that progress tells the time left."""
+    """All tasks, the policies' interleaved so that progress tells the time left; ``width`` are played at once."""
     ordered: list[tuple[float, Task]] = []
-    narrow = -(-NARROW_A_CORE * _cores() // len(policies))
+    narrow = -(-NARROW_A_CORE * width // len(policies))
     for index, policy in enumerate(policies):
         sizes = block_sizes(policy, bandit.arms, runs, narrow)
         first_runs = np.cumsum([0, *sizes]).tolist()
         draws = rounds * bandit.arms * (1 if _has_index_rule(policy) else OTHER_DRAW)
-        a_task = max(1, min(round(TASK_WORK / (sizes[0] * draws)), len(sizes) // (TASKS_A_CORE * _cores())))
+        a_task = max(1, min(round(TASK_WORK / (sizes[0] * draws)), len(sizes) // (TASKS_A_CORE * width)))
         for first in range(0, len(sizes), a_task):
             members = [
                 Block(policy, bandit, seed, first_runs[b], sizes[b], rounds, marks)
@@ -197,17 +198,17 @@ def tasks_of(
     return (task for _, task in ordered)
 
 
-def _mapped(tasks: list[Task], executor: Executor | None) -> Iterator[tuple[Task, list[BlockResult]]]:
+def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterator[tuple[Task, list[BlockResult]]]:
     """Play the tasks on an executor, a window of them at a time, and yield each as it ends."""
     if executor is not None:
-        yield from _windowed(tasks, lambda task: executor.submit(play_blocks, task.blocks))
+        yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks))
         return
     if any(isinstance(task.blocks[0].policy, Policy) for task in tasks):
         _import_kernels()
     stop = threading.Event()
-    with ThreadPoolExecutor(_cores()) as own:
+    with ThreadPoolExecutor(width) as own:
         try:
-            yield from _windowed(tasks, lambda task: own.submit(play_blocks, task.blocks, stop))
+            yield from _windowed(tasks, width, lambda task: own.submit(play_blocks, task.blocks, stop))
         except BaseException:
             stop.set()
             raise
@@ -220,9 +221,9 @@ def _import_kernels() -> None:
 
 
 def _windowed(
-    tasks: list[Task], submit: Callable[[Task], Future[list[BlockResult]]]
+    tasks: list[Task], width: int, submit: Callable[[Task], Future[list[BlockResult]]]
 ) -> Iterator[tuple[Task, list[BlockResult]]]:
-    window = max(IN_FLIGHT, 4 * _cores())
+    window = max(IN_FLIGHT, 4 * width)
     flying: dict[Future[list[BlockResult]], int] = {}
     submitted = 0
     try:
@@ -285,8 +286,20 @@ class Gathered:
             self._next += 1
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def width_of(executor: Any) -> int:
+    """How many tasks an executor plays at once, as far as it can be told; nothing but speed depends on it."""
+    if executor is None:
+        return cores()
+    client = getattr(executor, "_client", None)  # Dask's executor knows the cluster only through its client
+    threads = client.ncores() if hasattr(client, "ncores") else getattr(executor, "_max_workers", None)
+    if isinstance(threads, Mapping):
+        threads = sum(threads.values())
+    return threads if isinstance(threads, int) and threads > 0 else cores()
 
 
 def _progress_bar(total: int) -> Any:
