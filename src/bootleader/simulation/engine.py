@@ -295,7 +295,7 @@ def width_of(executor: Any) -> int:
     """How many tasks an executor plays at once, as far as it can be told; nothing but speed depends on it."""
     if executor is None:
         return cores()
-    client = getattr(executor, "_client", None)  # Dask's executor knows the cluster only through its client
+    client: Any = getattr(executor, "_client", None)  # Dask's executor knows the cluster only through its client
     threads = client.ncores() if hasattr(client, "ncores") else getattr(executor, "_max_workers", None)
     if isinstance(threads, Mapping):
         threads = sum(threads.values())
