@@ -12,7 +12,8 @@ install: .venv/ready
 	$(BIN)/python -m pip install --quiet --editable ".[dask]" --group dev
 	touch $@
 
-.venv/ready-bench: .venv/ready
+.venv/ready-# make bench ARGS="small_k --json figures.json"
+bench: .venv/ready
 	$(BIN)/python -m pip install --quiet --group bench
 	touch $@
 
@@ -28,8 +29,9 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# make bench ARGS="small_k --json figures.json"
 bench: .venv/ready-bench
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(ARGS)
 
 reproduce: install
 	$(BIN)/bootleader reproduce --out results/

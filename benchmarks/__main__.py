@@ -8,6 +8,9 @@ import json
 import sys
 from pathlib import Path
 
+from benchmarks import scaling
+from benchmarks.measuring import as_markdown
+
 SECTIONS = ("small_k", "many_arms", "agent", "distributed", "scaling")
 
 
@@ -34,8 +37,9 @@ def main() -> int:
     if options.json:
         options.json.write_text(json.dumps([figure.as_dict() for figure in figures], indent=1) + "\n")
     if options.markdown:
-        rows = "".join(figure.as_row() for figure in figures)
-        options.markdown.write_text(f"| | figure | bar |\n|---|---:|---|\n{rows}", encoding="utf-8")
+        options.markdown.write_text(as_markdown(figures), encoding="utf-8")
+    if table := scaling.as_table(figures):
+        print(f"\n{table}")
     missed = [figure for figure in figures if figure.met is False]
     print(f"\n{sum(figure.met is True for figure in figures)} bars met, {len(missed)} missed")
     return 1 if missed else 0

@@ -76,7 +76,7 @@ def microseconds_a_round(repeats: int, *players: tuple[Play, int]) -> list[float
 
 
 def beside_others(repeats: int) -> Iterator[Measured]:
-    section = f"5. One pull and update of an agent, {FEW} arms"
+    section = f"One pull and update of an agent, {FEW} arms"
     river, mabwiser, adaptive, reboot, ucb, student, coins = microseconds_a_round(
         repeats,
         (rivers(), ROUNDS),
@@ -100,7 +100,7 @@ def _policies() -> list[Any]:
 
 
 def as_arms_multiply(repeats: int) -> Iterator[Measured]:
-    section = f"6. One pull and update of an agent, {MANY:,} arms"
+    section = f"One pull and update of an agent, {MANY:,} arms"
     rounds = 10 * ROUNDS  # so that renewals of the pooled variance, which look at every arm, are shared by rounds
     for policy in (bl.AdaptiveReBoot(), bl.ReBoot(sigma_a=1.5)):
         few, many = microseconds_a_round(
@@ -119,7 +119,7 @@ def _in_slices(play: Play) -> Play:
 
 
 def decisions(repeats: int) -> Iterator[Measured]:
-    section = f"7. One decide and reward of an agent, {FEW} arms"
+    section = f"One decide and reward of an agent, {FEW} arms"
     agent = bl.Agent(bl.AdaptiveReBoot(), names(FEW), seed=1)
     rng = random.Random(2)
     agent.update_many(names(FEW) * 15, [rng.gauss(0.5, 1.0) for _ in range(15 * FEW)])

@@ -14,7 +14,7 @@ BANDIT = bl.GaussianBandit(means=bl.Uniform(5, 7, arms=10))
 
 
 def measure(repeats: int) -> Iterator[Measured]:
-    section = "5. More than one machine"
+    section = "More than one machine"
     marks = checkpoint_rounds(10_000, 200)
     task = next(iter(tasks_of([bl.ReBoot(sigma_a=1.5)], BANDIT, 0, 500, 10_000, marks, width=2)))
     (result,) = play_blocks(task.blocks)

@@ -8,7 +8,7 @@ finds the largest. Times are processor time of the thread, the median of repeats
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numba
@@ -63,11 +63,6 @@ def draw_all(law: Any, words: Any, noise: Any, state: Any, gamma: Any, rounds: i
     return found
 
 
-def seconds_a_round(play: Callable[[int], Any], rounds: int, repeats: int) -> float:
-    """Median over repeats of the thread's processor time."""
-    return statistics.median(processor_seconds(lambda: play(rounds)) / rounds for _ in range(repeats))
-
-
 class Run:
     """One run of a policy, played by the kernel for many arms."""
 
@@ -100,8 +95,13 @@ def timed(policy: Any, arms: int, repeats: int) -> tuple[float, float]:
     run = Run(policy, arms)
     run.play(policy.rule.opening * arms + SETTLING)
     run.draw_all(1)
-    by_tournament = seconds_a_round(run.play, max(2_000, arms // 50), repeats)
-    return by_tournament, seconds_a_round(run.draw_all, max(1, 2_000_000 // arms), repeats)
+    rounds, fewer = max(2_000, arms // 50), max(1, 2_000_000 // arms)
+    turns = [
+        (processor_seconds(lambda: run.play(rounds)) / rounds, processor_seconds(lambda: run.draw_all(fewer)) / fewer)
+        for _ in range(repeats)
+    ]
+    by_tournament, by_all = (statistics.median(column) for column in zip(*turns, strict=True))
+    return by_tournament, by_all
 
 
 def lock_step_over_tournament(policy: Any, arms: int, runs: int = 64) -> float:
@@ -120,7 +120,7 @@ def lock_step_over_tournament(policy: Any, arms: int, runs: int = 64) -> float:
 
 
 def measure(repeats: int) -> Iterator[Measured]:
-    section = "2. Many arms"
+    section = "Many arms"
     for policy in POLICIES:
         cost: dict[int, float] = {}
         for arms in ARMS:
@@ -134,7 +134,7 @@ def measure(repeats: int) -> Iterator[Measured]:
         yield Measured(section, f"{policy}: a round at 100,000 arms over one at 1,000", growth, bar=5, at_most=True)
     for policy in POLICIES:
         crossover = base.CROSSOVER[policy.rule.noise]
-        section = "2. Many arms: drawing all in lock step over finding the leader, time"
+        section = "Many arms: drawing all in lock step over finding the leader, time"
         for arms in (crossover // 2, crossover, 2 * crossover):
             what = f"{policy}, {arms} arms{' (the crossover)' if arms == crossover else ''}"
             yield Measured(section, what, lock_step_over_tournament(policy, arms), "x")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -42,11 +42,22 @@ class Measured:
             if self.bar is None
             else f"{'≤' if self.at_most else '≥'} {self.bar:g}: {'met' if self.met else 'missed'}"
         )
-        return f"| {self.section.split(',')[0]}: {self.what} | {self.value:.4g} {self.unit} | {bar} |\n"
+        return f"| {self.what} | {self.value:.4g} {self.unit} | {bar} |\n"
 
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
         return {**asdict(self), "met": self.met}
+
+
+def as_markdown(figures: Sequence[Measured]) -> str:
+    """All figures as one table, a section's name in a row of its own."""
+    lines, section = ["| | figure | bar |\n|---|---:|---|\n"], ""
+    for figure in figures:
+        if figure.section != section:
+            section = figure.section
+            lines.append(f"| **{section}** | | |\n")
+        lines.append(figure.as_row())
+    return "".join(lines)
 
 
 def seconds(work: Work) -> float:

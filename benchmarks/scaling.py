@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
 import tracemalloc
@@ -40,7 +41,7 @@ def efficiency(repeats: int) -> Iterator[Measured]:
     Beside it stand what threads that share nothing reach in the same turns, which is all that the machine gives, and
     the share of the cores' time spent in kernels, which is what blocks of the right size can bring about.
     """
-    section = "5. Parallel efficiency"
+    section = "Parallel efficiency"
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     in_kernels: dict[str, list[float]] = {}
     with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(cores) as every:
@@ -72,7 +73,7 @@ def efficiency(repeats: int) -> Iterator[Measured]:
 
 
 def growth_of_time(repeats: int) -> Iterator[Measured]:
-    section = "6. How time grows: fitted exponents"
+    section = "How time grows: fitted exponents"
     for policy in POLICIES:
         whole_history = not isinstance(policy.rule, IndexRule)
 
@@ -110,7 +111,7 @@ def peak_bytes(work: Callable[[], Any]) -> int:
 
 
 def growth_of_memory(repeats: int) -> Iterator[Measured]:
-    section = "6. How memory grows: fitted exponents"
+    section = "How memory grows: fitted exponents"
     for policy in POLICIES:
         whole_history = not isinstance(policy.rule, IndexRule)
         rounds = [2_000, 4_000, 8_000] if whole_history else [2_000, 20_000, 200_000]
@@ -120,10 +121,31 @@ def growth_of_memory(repeats: int) -> Iterator[Measured]:
         ]
         bar = None if whole_history else 0.05
         yield Measured(section, f"{policy}: peak memory against rounds", exponent(rounds, peaks), "", bar, at_most=True)
-    runs = [20_000, 80_000, 320_000]
-    peaks = [peak_bytes(lambda n=n: bl.simulate(bl.ReBoot(1.5), gaussian(2), rounds=20, runs=n)) for n in runs]
-    yield Measured(section, f"ReBoot: peak memory against runs ({peaks[-1] / 2**20:.0f} MiB at 320,000)",
-                   exponent(runs, peaks))  # fmt: skip
+    for policy in POLICIES:
+        whole_history = not isinstance(policy.rule, IndexRule)
+        runs = [500, 2_000, 8_000] if whole_history else [5_000, 20_000, 80_000]
+        peaks = [
+            peak_bytes(lambda n=n: bl.simulate(policy, gaussian(2), rounds=20, runs=n))  # noqa: B023
+            for n in runs
+        ]
+        what = f"{policy}: peak memory against runs"
+        yield Measured(section, what, exponent(runs, peaks))
+
+
+def as_table(figures: Sequence[Measured]) -> str:
+    """The fitted exponents, one line a policy."""
+    found: dict[str, dict[str, float]] = {}
+    for figure in figures:
+        if "fitted exponents" in figure.section:
+            policy, _, what = figure.what.rpartition(": ")
+            found.setdefault(policy, {})[what] = figure.value
+    if not found:
+        return ""
+    columns = list(dict.fromkeys(what for row in found.values() for what in row))
+    lines = [f"{'exponent of':<46}" + "".join(f"{column:>28}" for column in columns)]
+    for policy, row in found.items():
+        lines.append(f"{policy:<46}" + "".join(f"{row.get(column, math.nan):>28.2f}" for column in columns))
+    return "\n".join(lines)
 
 
 def measure(repeats: int) -> Iterator[Measured]:

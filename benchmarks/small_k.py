@@ -24,17 +24,18 @@ def play(policy: object, runs: int) -> None:
 
 
 def lock_step(repeats: int) -> Iterator[Measured]:
-    section = "1. ReBoot, 10 arms, 10,000 rounds, 500 runs, all cores"
+    section = "ReBoot, 10 arms, 10,000 rounds, 500 runs, all cores"
     means = means_of(RUNS)
-    ours, loop = side_by_side(
+    family = (bl.ThompsonSampling(), bl.ResidualBootstrap(), bl.FollowTheLeader(), bl.AdaptiveReBoot())
+    ours, loop, *times = side_by_side(
         repeats,
         lambda: play(bl.ReBoot(sigma_a=1.5), RUNS),
         lambda: baselines.numba_reboot(means, ROUNDS, 1.5),
+        *(lambda policy=policy: play(policy, RUNS) for policy in family),
     )
     yield Measured(section, "ours", ours / RUNS / ROUNDS * 1e9, "ns/round")
     yield Measured(section, "times faster than the parallel numba loop", loop / ours, bar=10)
-    for policy in (bl.ThompsonSampling(), bl.ResidualBootstrap(), bl.FollowTheLeader(), bl.AdaptiveReBoot()):
-        (theirs,) = side_by_side(repeats, lambda policy=policy: play(policy, RUNS))
+    for policy, theirs in zip(family, times, strict=True):
         yield Measured(section, f"{policy} against ReBoot, time", theirs / ours, "x")
 
     rng = np.random.default_rng(2)
@@ -54,7 +55,7 @@ def lock_step(repeats: int) -> Iterator[Measured]:
 
 
 def history_policies(repeats: int) -> Iterator[Measured]:
-    section = "3. Giro and two-point weights, 10 arms, 10,000 rounds, one core each"
+    section = "Giro and two-point weights, 10 arms, 10,000 rounds, one core each"
     means = means_of(1)[0]
     runs = 4
     for policy, direct, bar in (
@@ -77,7 +78,7 @@ def history_policies(repeats: int) -> Iterator[Measured]:
 
 
 def perturbed_history(repeats: int) -> Iterator[Measured]:
-    section = "4. PHE, 10 arms, 10,000 rounds, 500 runs"
+    section = "PHE, 10 arms, 10,000 rounds, 500 runs"
     phe, reboot = side_by_side(repeats, lambda: play(bl.PHE(a=2.1), RUNS), lambda: play(bl.ReBoot(sigma_a=1.5), RUNS))
     yield Measured(section, "PHE against ReBoot, time a round", phe / reboot, "x", bar=15, at_most=True)
 

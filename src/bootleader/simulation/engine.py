@@ -97,6 +97,7 @@ def simulate(
         for task, results in _mapped(tasks, executor, width):
             gathered[task.policy].take(task.first_block, results)
             if bar is not None:
+                bar.set_description_str("simulate", refresh=False)
                 bar.update(sum(result.runs for result in results))
     finally:
         if bar is not None:
@@ -305,4 +306,4 @@ def width_of(executor: Any) -> int:
 def _progress_bar(total: int) -> Any:
     from tqdm.auto import tqdm
 
-    return tqdm(total=total, unit="run", desc="simulate")
+    return tqdm(total=total, unit="run", desc="compiling, once")
