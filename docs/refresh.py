@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COPIED = ("fig1.png", "fig2-left.png", "fig2-right.png", "fig3.png", "theorem1.png", "weights.png", "beyond-fig2.png",
-          "beyond-fig3.png", "robustness.png", "robustness-map.png", "claims.md")  # fmt: skip
+          "beyond-fig3.png", "robustness.png", "robustness-map.png")  # fmt: skip
 BLOCK = re.compile(r"(<!-- from results: (?P<name>[\w.-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 

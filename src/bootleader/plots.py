@@ -357,6 +357,8 @@ def heat_map(
 
 
 def _cell(value: float) -> str:
+    if value < 0.095:
+        return f"{value:.1g}"
     return f"{value:.1f}" if value < 9.95 else f"{value:,.0f}" if value < 10_000 else f"{value / 1000:,.0f}k"
 
 
