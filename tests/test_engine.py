@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -382,3 +383,23 @@ def test_progress_goes_to_a_stream_that_is_no_terminal():
 def test_no_progress_is_silent(capfd):
     run(bl.UCB1(), runs=3)
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_name_is_no_policy():
+    with pytest.raises(TypeError, match="'UCB1'"):
+        run("UCB1")
+
+
+def test_a_users_policy_that_returns_a_truth_or_cannot_be_copied():
+    class Yes(RandomArm):
+        def pull(self):
+            return True
+
+    class Locked(RandomArm):
+        def __init__(self):
+            self.lock = threading.Lock()
+
+    with pytest.raises(ValueError, match="must return an arm"):
+        run([Yes()], runs=2)
+    with pytest.raises(TypeError, match="in start"):
+        run([Locked()], runs=2)

@@ -106,7 +106,7 @@ def play_block(block: Block, stop: threading.Event | None = None) -> BlockResult
     runs = Runs.of(block)
     if not isinstance(block.policy, Policy):
         started = time.thread_time()
-        pulls = play_python(copy.deepcopy(block.policy), block, runs, stop)
+        pulls = play_python(_copied(block.policy), block, runs, stop)
         seconds = time.thread_time() - started
     elif not isinstance(block.policy.rule, IndexRule):
         pulls, seconds = _play_history(block.policy.rule, block, runs, stop)
@@ -121,6 +121,17 @@ def play_block(block: Block, stop: threading.Event | None = None) -> BlockResult
         pulls=pulls,
         seconds=seconds,
     )
+
+
+def _copied(policy: Any) -> Any:
+    """A user's policy for this block alone."""
+    try:
+        return copy.deepcopy(policy)
+    except TypeError as error:
+        raise TypeError(
+            f"{policy!r} cannot be copied, and every block of runs needs a copy of its own ({error}); make locks, files "
+            "and the like in start()"
+        ) from error
 
 
 def _in_slices(rounds: int, stop: threading.Event | None, advance: Any) -> float:

@@ -120,7 +120,7 @@ def named_policies(policies: Any) -> dict[str, Any]:
     if isinstance(policies, Mapping):
         pairs = [(str(name), policy) for name, policy in policies.items()]
     else:
-        listed = list(policies) if isinstance(policies, Sequence) else [policies]
+        listed = list(policies) if isinstance(policies, Sequence) and not isinstance(policies, str) else [policies]
         pairs = [("", policy) for policy in listed]
     if not pairs:
         raise ValueError("policies must hold at least one policy, got none")

@@ -65,7 +65,7 @@ def play_python(policy: Any, block: Block, runs: Runs, stop: threading.Event | N
             if stop is not None and stop.is_set():
                 raise Stopped
             arm = player.pull()
-            if not isinstance(arm, int | np.integer) or not 0 <= arm < block.bandit.arms:
+            if isinstance(arm, bool) or not isinstance(arm, int | np.integer) or not 0 <= arm < block.bandit.arms:
                 raise ValueError(f"{policy!r}.pull() must return an arm from 0 to {block.bandit.arms - 1}, got {arm!r}")
             player.update(arm, pays(arm))
             pulls[arm] += 1
