@@ -129,8 +129,8 @@ def _copied(policy: Any) -> Any:
         return copy.deepcopy(policy)
     except TypeError as error:
         raise TypeError(
-            f"{policy!r} cannot be copied, and every block of runs needs a copy of its own ({error}); make locks, files "
-            "and the like in start()"
+            f"{policy!r} cannot be copied, and every block of runs needs a copy of its own ({error}); make locks, "
+            "files and the like in start()"
         ) from error
 
 
