@@ -58,7 +58,7 @@ class Settled(NamedTuple):
 
     value: float
     time: float
-    learnt: bool = True  # False if the arm had left
+    learnt: bool  # not if the arm had left
 
 
 class Ledger:

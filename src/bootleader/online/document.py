@@ -15,7 +15,6 @@ from bootleader.online.decisions import Pending, Settled
 from bootleader.online.fields import Fields, refuse
 from bootleader.online.index_learner import IndexLearner
 from bootleader.online.learner import ArmState, HistoryLearner, Learner
-from bootleader.online.making import learner_of
 from bootleader.online.noise import NormalBuffer
 from bootleader.online.opening import OpenArms
 from bootleader.online.values import LARGEST_REWARD
@@ -52,7 +51,7 @@ def written(agent: Agent) -> str:
             "age": ledger.age,
             "issued": ledger.issued,
             "open": [[key, *pending] for key, pending in ledger.open.items()],
-            "settled": [_settled_row(key, settled) for key, settled in ledger.settled.items()],
+            "settled": [[key, *settled] for key, settled in ledger.settled.items()],
         },
     }
     return json.dumps({**body, "checksum": checksum(body)}, allow_nan=False)
@@ -70,12 +69,6 @@ def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
         name: "infinity" if value == math.inf else list(value) if isinstance(value, tuple) else value
         for name, value in parameters.items()
     }
-
-
-def _settled_row(key: str, settled: Settled) -> list[Any]:
-    """What is usual goes unsaid, as in the first documents, which could not say it."""
-    value, time, learnt = settled
-    return [key, value, time] if learnt else [key, value, time, learnt]
 
 
 def _arm(learner: Learner, slot: int) -> dict[str, Any]:
@@ -150,14 +143,11 @@ def _agent_of(agent_type: type[Any], fields: Fields, extra: Sequence[type[Policy
         [],
         seed=fields.word("seed"),
         maximize=fields.boolean("maximize"),
+        discount=None if fields.absent("discount") else fields.real("discount", at_least=1.0),
         max_open=decisions.whole("limit", at_least=1),
         max_age=decisions.real("age", above=0.0),
         clock=clock,
     )
-    if not fields.absent("discount"):
-        # Not by the constructor, which has come to refuse half-lives below 1: such an agent may have been saved.
-        agent.discount = fields.real("discount", above=0.0)
-        agent._learner = learner_of(agent.policy, agent.seed, agent.maximize, agent.discount)
     learner: Learner = agent._learner
     learner.rounds = fields.whole("rounds")
     _read_arms(agent, fields)
@@ -250,17 +240,16 @@ def _read_opening(learner: Learner, fields: Fields) -> None:
 def _read_decisions(agent: Any, fields: Fields) -> None:
     ledger, learner = agent._ledger, agent._learner
     ledger.issued = fields.whole("issued")
-    for row in fields.rows("open", 4):
+    for row in fields.rows("open", length=4):
         key, arm, live = row.text("0"), row.text("1"), row.boolean("3")
         if (arm not in agent._slots) if live else (arm not in agent._removed and arm not in agent._slots):
             raise refuse(f"decision {key!r} is for an arm {arm!r} that is not there")
         ledger.open[key] = Pending(arm, row.real("2"), live)
         if live:
             learner.arms[agent._slots[arm]].in_flight += 1
-    for row in fields.rows("settled", 3, 4):
+    for row in fields.rows("settled", length=4):
         value = row.real("1", at_least=-LARGEST_REWARD, at_most=LARGEST_REWARD)
-        learnt = row.boolean("3") if row.has("3") else True
-        ledger.settled[row.text("0")] = Settled(value, row.real("2"), learnt)
+        ledger.settled[row.text("0")] = Settled(value, row.real("2"), row.boolean("3"))
     fields.done()
     both = set(ledger.open) & set(ledger.settled)
     if both or len(ledger.open) > ledger.limit or len(ledger.settled) > ledger.limit:

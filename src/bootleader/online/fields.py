@@ -27,10 +27,6 @@ class Fields:
         self._left.remove(key)
         return self._body[key]
 
-    def has(self, key: str) -> bool:
-        """Whether the key is there."""
-        return key in self._body
-
     def absent(self, key: str) -> bool:
         """Whether the key is there with nothing in it; it is then read."""
         if self._body.get(key, 0) is None:
@@ -105,11 +101,11 @@ class Fields:
         for place, item in enumerate(value):
             yield Fields(item, f"{key}[{place}]")
 
-    def rows(self, key: str, *lengths: int) -> Iterator[Fields]:
-        """The rows of a list of lists, each of one of these lengths; a row's fields are called "0", "1", ..."""
+    def rows(self, key: str, length: int) -> Iterator[Fields]:
+        """The rows of a list of equally long lists; a row's fields are called "0", "1", ..."""
         value = self.value(key)
-        if not isinstance(value, list) or not all(isinstance(row, list) and len(row) in lengths for row in value):
-            raise self._wrong(key, f"a list of lists of {' or '.join(map(str, lengths))}", value)
+        if not isinstance(value, list) or not all(isinstance(row, list) and len(row) == length for row in value):
+            raise self._wrong(key, f"a list of lists of {length}", value)
         for place, row in enumerate(value):
             yield Fields({str(column): cell for column, cell in enumerate(row)}, f"{key}[{place}]")
 
