@@ -98,6 +98,39 @@ def test_a_claim_of_several_parts(parts, whole):
     assert claims.all_of(Finding(verdict, "m") for verdict in parts).verdict is whole
 
 
+def test_a_failing_row_says_what_is_seen_instead_and_a_holding_one_does_not():
+    kept = claims.otherwise(Finding(Verdict.FAILS, "m"), "It is 3.")
+    assert kept == Finding(Verdict.FAILS, "m", "It is 3.")
+    assert claims.otherwise(kept, "It is 4.").instead == "It is 4."
+    assert claims.otherwise(Finding(Verdict.HOLDS, "m"), "It is 3.").instead == ""
+    assert claims.yes_or_no(True, "m", "It is 3.").instead == ""
+    both = claims.all_of([claims.yes_or_no(False, "m", "A."), claims.yes_or_no(True, "m", "B."), kept])
+    assert both.instead == "A. It is 3."
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "above", "below"),
+    [
+        (3.0, 4.0, "", "x is 3.5 [3, 4], not below 2."),
+        (1.0, 1.8, "x is 1.4 [1, 1.8], not above 2.", ""),
+        (1.0, 4.0, "x is 2.5 [1, 4]: whether it is above 2 is undecided.",
+         "x is 2.5 [1, 4]: whether it is below 2 is undecided."),
+    ],
+)  # fmt: skip
+def test_the_sentence_follows_the_numbers(low, high, above, below):
+    value = Interval((low + high) / 2, low, high)
+    assert claims.is_above("x", value, 2.0).instead == above
+    assert claims.is_below("x", value, 2.0).instead == below
+
+
+@pytest.mark.parametrize("shape", [lambda T: 0.2 * T, np.log])
+def test_one_of_linear_and_sublinear_has_a_sentence(shape):
+    found = growth.growth(*regret(shape))
+    straight, bent = claims.is_linear("x", found).instead, claims.is_sublinear("x", found).instead
+    assert (straight or bent).startswith(f"Regret of x is {'linear' if bent else 'sublinear'}: its growth exponent is")
+    assert not (straight and bent)
+
+
 def test_monotonicity_is_judged_step_by_step():
     at = [1.0, 2.0, 3.0, 4.0]
     assert claims.is_decreasing("f", at, [4.0, 3.0, 2.0, 1.0]).verdict is Verdict.HOLDS
@@ -105,6 +138,8 @@ def test_monotonicity_is_judged_step_by_step():
     one_rise = claims.is_decreasing("f", at, [4.0, 3.0, 9.0, 1.0])
     assert one_rise.verdict is Verdict.IN_PART
     assert "from 3 at 2 to 9 at 3" in one_rise.measured
+    assert one_rise.instead == "f falls on 2 of 3 steps: it goes from 4 at 1 to 1 at 4."
+    assert "f falls on none of 3 steps" in claims.is_decreasing("f", at, [1.0, 2.0, 3.0, 4.0]).instead
 
 
 def test_bootstrap_interval_of_a_ratio_is_paired():
@@ -140,6 +175,11 @@ def test_run_time_ordering_holds_in_all_settings_in_some_or_in_none():
             "none": {(5, 1000): odd, (10, 1000): odd},
         }.items()
     }
+    (comparable, *_) = table2.judge({(5, 1000): usual, (10, 1000): odd})
+    assert comparable.finding.instead == (
+        "Slowest / fastest is above 3 in 1 of 2 settings, 9 at K = 10, T = 1,000 "
+        "(PHE 2.1 9e+03 ms, ReBoot 1.5 5e+03 ms, TS N(0,1) 1e+03 ms, Giro 1 1e+03 ms)."
+    )
     assert verdicts == {"all": [Verdict.HOLDS] * 3, "some": [Verdict.IN_PART] * 3, "none": [Verdict.FAILS] * 3}
 
 
@@ -191,6 +231,11 @@ def verdict_of(rows, words):
     return row.finding.verdict
 
 
+def instead_of(rows, words):
+    (row,) = [row for row in rows if words in row.claim.statement]
+    return row.finding.instead
+
+
 @pytest.fixture(scope="module")
 def formula_rows():
     from bootleader.paper.part import Size
@@ -213,10 +258,49 @@ def formula_rows():
         ("constants are those", Verdict.FAILS),
         ("E exp(u χ²₁)", Verdict.FAILS),
         ("a_{k,s} ≤ M(r)", Verdict.HOLDS),
+        ("mean Ȳ and variance RSS/s²", Verdict.HOLDS),
+        ("between 2r²σ²/(s+2) and 4r²σ²/(s+2)", Verdict.HOLDS),
+        ("a_{k,s,1} is", Verdict.HOLDS),
+        ("a_{k,s,2} is", Verdict.HOLDS),
+        ("a_{k,s,3} is", Verdict.IN_PART),
+        ("b_{k,s,1} is", Verdict.HOLDS),
+        ("b_{k,s,2} is", Verdict.HOLDS),
+        ("b_{k,s,3} is", Verdict.IN_PART),
+        ("P(Z ≥ t)", Verdict.HOLDS),
+        ("P(χ²ₙ − n ≥ t)", Verdict.HOLDS),
     ],
 )
 def test_formulas_of_the_paper(formula_rows, words, verdict):
     assert verdict_of(formula_rows, words) is verdict
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("N(Ȳ, RSS/s²)", "The index has 7.5 times the variance that section 2.5 states at s = 10"),
+        ("RSS = S − sȲ²", "At an offset of 100,000,000 the update gives"),
+        ("loses its importance", "PRSS is still 82% of the index’s variance, which is 5.50 times"),
+        ("C2 is decreasing", "C2 falls on none of 330 steps: it goes from 2,718.9 at 1.7 to 16,629 at 5."),
+        ("C1 is decreasing", "from 1/√2 = 0.707 on it falls at every step."),
+        ("r = 1.5 is supported", "C2 is not finite there (inf)"),
+        ("constants are those", "The proof ends with C1 = 12.47 at σ_a = 1.7, 7.45 times the 1.674"),
+        ("E exp(u χ²₁)", "1/(1 − Φ(√2π)) is 164, 149 times 1.1."),
+        ("b_{k,s,3} is", "an r that the theorem does not allow"),
+    ],
+)
+def test_formulas_that_do_not_hold_say_what_is_so(formula_rows, words, sentence):
+    assert sentence in instead_of(formula_rows, words)
+
+
+def test_only_formulas_that_do_not_hold_say_more(formula_rows):
+    assert all(bool(row.finding.instead) == (row.finding.verdict is not Verdict.HOLDS) for row in formula_rows)
+
+
+def test_the_sentence_about_the_proof_follows_its_constants(monkeypatch):
+    monkeypatch.setattr(theory, "appendix_constants", lambda r: (3.0 * theory.c1(r), float(theory.c2(r))))
+    assert formulas.judge_appendix().finding.instead == (
+        "The proof ends with C1 = 5.021 at σ_a = 1.7, 3 times the 1.674 that the theorem prints."
+    )
 
 
 def test_a_right_theorem_would_pass(monkeypatch):

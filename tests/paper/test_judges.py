@@ -42,8 +42,16 @@ def logarithm(slope):
     return lambda t: slope * np.log(t)
 
 
+def says_what_is_seen(rows):
+    """A row that does not hold carries a whole sentence, one that holds none."""
+    for row in rows:
+        assert bool(row.finding.instead) == (row.finding.verdict is not HOLDS), row.claim.statement
+        assert not row.finding.instead or row.finding.instead.endswith(".")
+
+
 def check(rows, changed):
     """Every row holds but those named by some words of their place and statement."""
+    says_what_is_seen(rows)
     found = {f"{row.claim.where}: {row.claim.statement}": row.finding.verdict for row in rows}
     assert len(found) == len(rows)
     wanted = dict.fromkeys(found, HOLDS)
@@ -55,6 +63,11 @@ def check(rows, changed):
 
 def measured(rows, row):
     (found,) = [r.finding.measured for r in rows if row in r.claim.statement]
+    return found
+
+
+def instead(rows, row):
+    (found,) = [r.finding.instead for r in rows if row in r.claim.statement]
     return found
 
 
@@ -141,6 +154,15 @@ def test_figure_2_left_says_what_it_measured():
         assert number(rows, "performs better", f"c = {c}: ReBoot / Giro 1") == pytest.approx(6 / 7 / (1 + c), rel=0.02)
 
 
+def test_figure_2_left_says_where_reboot_is_not_better():
+    found = instead(judged_left(reboot=lambda c: 140, giro=lambda c: 70 * (1 + c)), "performs better")
+    assert re.fullmatch(
+        r"At c = 0 ReBoot has (2|1\.99|2\.0\d?) \[.*\] times the regret of Giro 1\. "
+        r"At c = 0 ReBoot has 1\.7\d \[.*\] times the regret of PHE 2\.1\.", found
+    )  # fmt: skip
+    assert "is undecided" in instead(judged_left(reboot=lambda c: 70), "performs better")
+
+
 # Figure 2, right: regret as a power of the sd. A tenth of T times the gap is 1,000.
 
 
@@ -206,6 +228,16 @@ def test_figure_2_right_says_what_it_measured_and_in_which_variable():
     assert number(rows, MORE, "over ReBoot’s") == pytest.approx(8_000 / (4_000 / 60), rel=0.02)
     assert number(rows, MORE, "over Giro 1’s") == pytest.approx(20**1.6, rel=0.02)
     assert re.search(r"At sd 1 PHE’s regret is 0\.016\d* \[.*\] times ReBoot’s", measured(rows, MORE))
+
+
+@pytest.mark.parametrize(("times", "surely"), [(1.5, "not more"), (2.0, "not surely more")])
+def test_figure_2_right_says_how_much_phe_grows(times, surely):
+    words = instead(judged_right(PHE=power(1, 1.5 + np.log(times) / np.log(20)), Giro=power(12, 1)), MORE)
+    found = re.fullmatch(
+        r"From sd 1 to 20 PHE’s regret grows ([\d.]+) times and ReBoot’s ([\d.]+) times: ([\d.]+) \[.*\] times as "
+        rf"much, {surely} than 2\.", words
+    )  # fmt: skip
+    assert [float(number) for number in found.groups()] == pytest.approx([times * 20**1.5, 20**1.5, times], rel=0.01)
 
 
 # Figure 3.
@@ -283,6 +315,27 @@ def test_figure_3_says_what_it_measured():
     assert number(rows, "near-optimal choice for Gaussian", "R(1.5) / R(1)") == pytest.approx(60 / 57, rel=0.02)
     assert number(rows, SLIGHTLY, "better: R(1.5) / R(1)") == pytest.approx(60 / 57, rel=0.02)
     assert "TS N(0,1) growth exponent 1.0" in measured(rows, "far from its best on Gaussian")
+
+
+@pytest.mark.parametrize(("slope", "least", "times"), [(30, 276, 2.0), (20, 184, 3.0)])
+def test_figure_3_says_which_sigma_a_is_better_and_by_how_much(slope, least, times):
+    rows = judged_fig3("Gaussian", {"ReBoot 0.5": logarithm(slope)})
+    words = instead(rows, "near-optimal choice for Gaussian")
+    found = re.fullmatch(
+        r"Of the σ_a shown 0\.5 has the least regret, (\d+); 1\.5 has (\d+), ([\d.]+) \[.*\] times as much\.", words
+    )
+    assert float(found[1]) == pytest.approx(least, rel=0.05)
+    assert float(found[3]) == pytest.approx(times, rel=0.01)
+    rows = judged_fig3("Gaussian", {"ReBoot 1": logarithm(60 / 1.1)})
+    assert "whether that is more than 1.1 times is undecided" in instead(rows, "near-optimal choice for Gaussian")
+
+
+@pytest.mark.parametrize(
+    ("slope", "words"),
+    [(30, "better by more than a little"), (70, "no better than 1.5"), (60, "is undecided")],
+)
+def test_figure_3_says_how_much_better_a_sigma_a_of_1_is_on_logistic_rewards(slope, words):
+    assert words in instead(judged_fig3("logistic", {"ReBoot 1": logarithm(slope)}), "slightly better than 1.5")
 
 
 @pytest.mark.parametrize("part", [fig1, fig2_left, fig2_right, fig3], ids=lambda part: part.PART.name)

@@ -60,6 +60,27 @@ def test_the_report_shows_every_claim_with_its_verdict_and_says_that_it_is_small
     assert "Not full size" in page
 
 
+def test_a_claim_that_does_not_hold_says_what_is_seen_instead_wherever_it_is_shown(made):
+    import pandas as pd
+
+    out, claims = made
+    page = (out / "report.html").read_text(encoding="utf-8")
+    table = pd.read_csv(out / "claims.csv", keep_default_na=False)
+    text = (out / "claims.md").read_text(encoding="utf-8")
+    sentences = [row.finding.instead for row in claims]
+    assert any(sentences)
+    assert all(bool(row.finding.instead) == (row.finding.verdict.value != "holds") for row in claims)
+    assert list(table["instead"]) == sentences
+    assert page.count('<p class="instead">') == len([words for words in sentences if words])
+    assert all(f"**{words}**" in text for words in sentences if words)
+
+
+def test_a_claim_links_to_the_part_that_shows_it(made):
+    page = (made[0] / "report.html").read_text(encoding="utf-8")
+    assert '<a href="#fig1">§2.1, fig. 1</a>' in page
+    assert '<a href="#theorem1">§3.1, theorem 1</a>' in page
+
+
 def drawings(part, size, monkeypatch):
     """A part's figures from made-up regret; table 1, which plays to weigh its policies, plays few rounds."""
     monkeypatch.setattr(table1, "HORIZONS", tuple(range(100, 1_000, 100)))

@@ -37,12 +37,15 @@ def bound(cell: Cell, t: float) -> float:
     return float(theorem1.theory.bound(cell.bandit.means, 1.7, int(t)).upper)
 
 
+AT_IT = bound
+
+
 @pytest.mark.parametrize(
     ("regret", "verdict"),
     [
         (lambda cell, t: 0.5 * bound(cell, t), Verdict.HOLDS),
         (lambda cell, t: 2.0 * bound(cell, t), Verdict.FAILS),
-        (lambda cell, t: bound(cell, t), Verdict.IN_PART),  # within its interval everywhere
+        (AT_IT, Verdict.IN_PART),  # within its interval everywhere
         (lambda cell, t: (2.0 if t < 500 else 0.5) * bound(cell, t), Verdict.FAILS),  # early on counts as well
         (lambda cell, t: (2.0 if cell.bandit.means == (10.0, 0.0) else 0.5) * bound(cell, t), Verdict.IN_PART),
     ],
@@ -51,6 +54,8 @@ def test_the_bound_is_judged_along_the_whole_curve(regret, verdict):
     row = theorem1.judge_bound(SIZE, theorem_results(regret))
     assert row.finding.verdict is verdict
     assert row.finding.measured.count("says nothing") == 3  # but not where the means are 10 and 0
+    assert bool(row.finding.instead) == (verdict is not Verdict.HOLDS)
+    assert ("which is larger is undecided" in row.finding.instead) == (verdict is Verdict.IN_PART and regret is AT_IT)
 
 
 @pytest.mark.parametrize(("power", "verdict"), [(0.2, Verdict.HOLDS), (0.9, Verdict.FAILS)])
@@ -97,7 +102,10 @@ def test_a_run_that_never_plays_the_better_arm_again_is_found(locked, verdict):
     row = weights.judge_lock_out(SIZE, weights_results({}, locked))
     assert row.finding.verdict is verdict
     for policy in weights.POLICIES:
-        assert f"{label(policy)}: {locked.get(policy.weights, 0)} of 40 runs" in row.finding.measured
+        count = locked.get(policy.weights, 0)
+        assert f"{label(policy)}: {count} of 40 runs" in row.finding.measured
+        sentence = f"{label(policy)} does not play the better arm once in the last half of {count} of 40 runs ("
+        assert (sentence in row.finding.instead) == (count > 0)
 
 
 def test_playing_the_better_arm_once_is_no_lock_out():

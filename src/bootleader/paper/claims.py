@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from bootleader.paper.growth import Growth, Interval
@@ -21,10 +21,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """A verdict with the figures it rests on."""
+    """A verdict with the figures it rests on, and where the claim does not hold, a sentence on what is seen instead."""
 
     verdict: Verdict
     measured: str
+    instead: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,14 @@ def judged(where: str, statement: str, test: str, finding: Finding) -> Judged:
     return Judged(Claim(where, statement, test), finding)
 
 
-def yes_or_no(holds: bool, measured: str) -> Finding:
+def otherwise(finding: Finding, instead: str) -> Finding:
+    """The finding with a plain sentence on what is seen instead, which is dropped where the claim holds."""
+    return replace(finding, instead="" if finding.verdict is Verdict.HOLDS else instead)
+
+
+def yes_or_no(holds: bool, measured: str, instead: str = "") -> Finding:
     """Holds, or does not."""
-    return Finding(Verdict.HOLDS if holds else Verdict.FAILS, measured)
+    return otherwise(Finding(Verdict.HOLDS if holds else Verdict.FAILS, measured), instead)
 
 
 def all_of(findings: Iterable[Finding]) -> Finding:
@@ -59,7 +65,8 @@ def all_of(findings: Iterable[Finding]) -> Finding:
     listed = list(findings)
     verdicts = {finding.verdict for finding in listed}
     verdict = verdicts.pop() if len(verdicts) == 1 else Verdict.IN_PART
-    return Finding(verdict, "; ".join(finding.measured for finding in listed))
+    measured = "; ".join(finding.measured for finding in listed)
+    return Finding(verdict, measured, " ".join(finding.instead for finding in listed if finding.instead))
 
 
 def is_linear(name: str, growth: Growth) -> Finding:
@@ -67,14 +74,26 @@ def is_linear(name: str, growth: Growth) -> Finding:
     measured = f"{name}: growth exponent {growth}"
     if growth.low > LINEAR_FROM:
         return Finding(Verdict.HOLDS, measured)
-    return Finding(Verdict.FAILS if growth.high <= LINEAR_FROM else Verdict.IN_PART, measured)
+    if growth.high <= LINEAR_FROM:
+        return Finding(Verdict.FAILS, measured, f"Regret of {name} is sublinear: its growth exponent is {growth}.")
+    return Finding(Verdict.IN_PART, measured, _unclear(name, growth))
 
 
 def is_sublinear(name: str, growth: Growth) -> Finding:
     """Regret is sublinear if the whole interval of its growth exponent is below the line; undecided: in part."""
-    finding = is_linear(name, growth)
-    opposite = {Verdict.HOLDS: Verdict.FAILS, Verdict.FAILS: Verdict.HOLDS, Verdict.IN_PART: Verdict.IN_PART}
-    return Finding(opposite[finding.verdict], finding.measured)
+    measured = f"{name}: growth exponent {growth}"
+    if growth.low > LINEAR_FROM:
+        return Finding(Verdict.FAILS, measured, f"Regret of {name} is linear: its growth exponent is {growth}.")
+    if growth.high <= LINEAR_FROM:
+        return Finding(Verdict.HOLDS, measured)
+    return Finding(Verdict.IN_PART, measured, _unclear(name, growth))
+
+
+def _unclear(name: str, growth: Growth) -> str:
+    return (
+        f"Whether regret of {name} is linear is undecided: its growth exponent is {growth}, on both sides of "
+        f"{LINEAR_FROM:g}."
+    )
 
 
 def is_flat(name: str, ratio: Interval, within: float) -> Finding:
@@ -82,15 +101,17 @@ def is_flat(name: str, ratio: Interval, within: float) -> Finding:
     measured = f"{name}: {ratio}"
     if 1.0 / within <= ratio.low and ratio.high <= within:
         return Finding(Verdict.HOLDS, measured)
-    outside = ratio.high < 1.0 / within or ratio.low > within
-    return Finding(Verdict.FAILS if outside else Verdict.IN_PART, measured)
+    if ratio.high < 1.0 / within or ratio.low > within:
+        return Finding(Verdict.FAILS, measured, f"{name} is {ratio}, beyond a factor {within:g} of 1.")
+    return Finding(Verdict.IN_PART, measured, _undecided(name, ratio, f"within a factor {within:g} of 1"))
 
 
 def is_not_flat(name: str, ratio: Interval, within: float) -> Finding:
     """A ratio is not flat if its interval lies beyond a factor of 1."""
-    finding = is_flat(name, ratio, within)
-    opposite = {Verdict.HOLDS: Verdict.FAILS, Verdict.FAILS: Verdict.HOLDS, Verdict.IN_PART: Verdict.IN_PART}
-    return Finding(opposite[finding.verdict], finding.measured)
+    flat = is_flat(name, ratio, within)
+    if flat.verdict is Verdict.HOLDS:
+        return Finding(Verdict.FAILS, flat.measured, f"{name} is {ratio}, within a factor {within:g} of 1.")
+    return flat if flat.verdict is Verdict.IN_PART else Finding(Verdict.HOLDS, flat.measured)
 
 
 def is_above(name: str, value: Interval, line: float) -> Finding:
@@ -98,7 +119,9 @@ def is_above(name: str, value: Interval, line: float) -> Finding:
     measured = f"{name}: {value}"
     if value.low > line:
         return Finding(Verdict.HOLDS, measured)
-    return Finding(Verdict.FAILS if value.high <= line else Verdict.IN_PART, measured)
+    if value.high <= line:
+        return Finding(Verdict.FAILS, measured, f"{name} is {value}, not above {line:g}.")
+    return Finding(Verdict.IN_PART, measured, _undecided(name, value, f"above {line:g}"))
 
 
 def is_below(name: str, value: Interval, line: float) -> Finding:
@@ -106,7 +129,13 @@ def is_below(name: str, value: Interval, line: float) -> Finding:
     measured = f"{name}: {value}"
     if value.high < line:
         return Finding(Verdict.HOLDS, measured)
-    return Finding(Verdict.FAILS if value.low >= line else Verdict.IN_PART, measured)
+    if value.low >= line:
+        return Finding(Verdict.FAILS, measured, f"{name} is {value}, not below {line:g}.")
+    return Finding(Verdict.IN_PART, measured, _undecided(name, value, f"below {line:g}"))
+
+
+def _undecided(name: str, value: Interval, what: str) -> str:
+    return f"{name} is {value}: whether it is {what} is undecided."
 
 
 def is_decreasing(name: str, at: Sequence[float], values: Sequence[float]) -> Finding:
@@ -123,4 +152,9 @@ def is_decreasing(name: str, at: Sequence[float], values: Sequence[float]) -> Fi
         f"{values[first]:,.6g} at {at[first]:.4g} to {values[first + 1]:,.6g} at {at[first + 1]:.4g}; at "
         f"{at[-1]:g} it is {values[-1]:,.5g}"
     )
-    return Finding(Verdict.FAILS if share > 0.5 else Verdict.IN_PART, measured)
+    falls = len(values) - 1 - len(rises)
+    instead = (
+        f"{name} falls on {falls or 'none'} of {len(values) - 1} steps: it goes from {values[0]:,.5g} at {at[0]:.4g} "
+        f"to {values[-1]:,.5g} at {at[-1]:.4g}."
+    )
+    return Finding(Verdict.FAILS if share > 0.5 else Verdict.IN_PART, measured, instead)

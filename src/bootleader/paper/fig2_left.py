@@ -72,10 +72,16 @@ def judge(size: Size, results: Results) -> list[claims.Judged]:
 
 def _better(size: Size, results: Results, c: int) -> claims.Finding:
     ours = results.final(size.cell(REBOOT, shifted(c)))
-    return claims.all_of(
-        claims.is_below(f"c = {c}: ReBoot / {label(p)}", ratio(ours, results.final(size.cell(p, shifted(c)))), 1.0)
-        for p in (GIRO, PHE_2_1)
-    )
+
+    def than(policy: Policy) -> claims.Finding:
+        relative = ratio(ours, results.final(size.cell(policy, shifted(c))))
+        words = "" if relative.low >= 1.0 else ": which is better there is undecided"
+        return claims.otherwise(
+            claims.is_below(f"c = {c}: ReBoot / {label(policy)}", relative, 1.0),
+            f"At c = {c} ReBoot has {relative} times the regret of {label(policy)}{words}.",
+        )
+
+    return claims.all_of(than(policy) for policy in (GIRO, PHE_2_1))
 
 
 PART = Part("fig2-left", "Figure 2, left. Rewards shifted by c", cells, analyse)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from bootleader.bandits import Bandit
 from bootleader.paper import claims
 from bootleader.paper.cells import Cell, Results
 from bootleader.paper.common import SHAPES, curve, curves_frame, how_many, with_stretches
-from bootleader.paper.growth import growth_of, ratio
+from bootleader.paper.growth import Interval, growth_of, ratio
 from bootleader.paper.looks import GIRO, ORACLE_TS, PHE_2_1, REBOOT, STYLES, TS, label
 from bootleader.paper.part import Drawing, Outcome, Part, Size
 from bootleader.policies import Policy, ReBoot
@@ -93,7 +94,7 @@ def judge_shape(size: Size, results: Results, shape: str, bandit: Bandit) -> lis
 
 
 def _with_growth(finding: claims.Finding, name: str, growth: Any) -> claims.Finding:
-    return claims.Finding(finding.verdict, f"{finding.measured}; {name} growth exponent {growth}")
+    return replace(finding, measured=f"{finding.measured}; {name} growth exponent {growth}")
 
 
 def _by_aid(size: Size, results: Results, shape: str) -> dict[float, Any]:
@@ -108,12 +109,24 @@ def judge_aid(size: Size, results: Results, shape: str) -> claims.Judged:
     """Sigma_a = 1.5 beside the best of those shown."""
     finals = _by_aid(size, results, shape)
     best = min(finals, key=lambda aid: finals[aid].mean())
-    finding = claims.is_below(f"R(1.5) / R({best:g})", ratio(finals[1.5], finals[best]), NEAR)
+    relative = ratio(finals[1.5], finals[best])
+    finding = claims.is_below(f"R(1.5) / R({best:g})", relative, NEAR)
+    figures = f"{finding.measured}; σ_a = {best:g} is the best of these; {_listing(finals)}"
     return claims.judged(
         f"{WHERE} ({shape})", f"σ_a = 1.5 is a near-optimal choice for {shape} rewards.",
         f"Mean regret at σ_a = 1.5 over the least of σ_a = 0.5, 1, 1.5 and 2, below {NEAR:g}.",
-        claims.Finding(finding.verdict, f"{finding.measured}; σ_a = {best:g} is the best of these; {_listing(finals)}"),
+        claims.otherwise(replace(finding, measured=figures), _better_aid(finals, best, relative)),
     )  # fmt: skip
+
+
+def _better_aid(finals: dict[float, Any], best: float, relative: Interval) -> str:
+    """What a claim that 1.5 is near the best leaves out, where another is best."""
+    least, ours = finals[best].mean(), finals[1.5].mean()
+    undecided = "" if relative.low >= NEAR else f"; whether that is more than {NEAR:g} times is undecided"
+    return (
+        f"Of the σ_a shown {best:g} has the least regret, {least:,.0f}; 1.5 has {ours:,.0f}, {relative} times as "
+        f"much{undecided}."
+    )
 
 
 def judge_logistic(size: Size, results: Results) -> claims.Judged:
@@ -127,8 +140,19 @@ def judge_logistic(size: Size, results: Results) -> claims.Judged:
     return claims.judged(
         f"{WHERE} (logistic)", "σ_a = 1 is slightly better than 1.5 for logistic rewards.",
         f"Mean regret at σ_a = 1.5 over that at 1: above 1 (better) and below {SLIGHTLY:g} (slightly).",
-        claims.Finding(finding.verdict, f"{finding.measured}; {_listing(finals)}"),
+        claims.otherwise(replace(finding, measured=f"{finding.measured}; {_listing(finals)}"), _how_much(relative)),
     )  # fmt: skip
+
+
+def _how_much(relative: Interval) -> str:
+    """How much better 1 is than 1.5, where that is not slightly."""
+    if relative.low >= SLIGHTLY:
+        words = "σ_a = 1 is better by more than a little"
+    elif relative.high <= 1.0:
+        words = "σ_a = 1 is no better than 1.5"
+    else:
+        words = f"Whether σ_a = 1 is better, and by less than a factor {SLIGHTLY:g}, is undecided"
+    return f"{words}: 1.5 has {relative} times its regret."
 
 
 PART = Part("fig3", "Figure 3. Three reward shapes", cells, analyse)

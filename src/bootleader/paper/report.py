@@ -37,12 +37,18 @@ def render(
         }
         for part in parts
     ]
+    shown_in = {
+        id(row): part.name
+        for part in parts
+        if outcomes[part.name].drawings or outcomes[part.name].tables
+        for row in outcomes[part.name].claims
+    }
     tally = Counter(row.finding.verdict for row in claims)
     assert str(LINEAR_FROM) in HOW, "the report must state the line that the verdicts use"
     return environment.get_template("report.html.j2").render(
         paper=[section for section in sections if not section["part"].beyond_the_paper],
         beyond=[section for section in sections if section["part"].beyond_the_paper],
-        claims=claims,
+        claims=[(row, shown_in.get(id(row))) for row in claims],
         tally=[(MARKS[verdict], BADGES[verdict], tally[verdict]) for verdict in Verdict],
         badges=BADGES,
         marks=MARKS,
@@ -70,8 +76,12 @@ def inline(drawing: Drawing) -> str:
 
 def claims_markdown(claims: Sequence[Judged]) -> str:
     """The claims table for a README: what the paper says, what was measured, and the verdict."""
-    rows = [(row.claim.where, row.claim.statement, row.finding.measured, MARKS[row.finding.verdict]) for row in claims]
+    rows = [(row.claim.where, row.claim.statement, _seen(row), MARKS[row.finding.verdict]) for row in claims]
     return markdown(("where", "the paper says", "measured", "verdict"), rows)
+
+
+def _seen(row: Judged) -> str:
+    return f"{row.finding.measured}. **{row.finding.instead}**" if row.finding.instead else row.finding.measured
 
 
 def markdown(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:

@@ -129,10 +129,11 @@ def write_claims(claims: list[Judged], out: Path) -> None:
     frame = pd.DataFrame(
         [
             {"where": row.claim.where, "statement": row.claim.statement, "test": row.claim.test,
-             "measured": row.finding.measured, "verdict": row.finding.verdict.value}
+             "measured": row.finding.measured, "instead": row.finding.instead,
+             "verdict": row.finding.verdict.value}
             for row in claims
         ],
-        columns=["where", "statement", "test", "measured", "verdict"],
+        columns=["where", "statement", "test", "measured", "instead", "verdict"],
     )  # fmt: skip
     write_text(out / "claims.csv", frame.to_csv(index=False))
     write_text(out / "claims.md", claims_markdown(claims))

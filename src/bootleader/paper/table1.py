@@ -162,8 +162,8 @@ def _numbers(found: dict[str, dict[str, Any]]) -> pd.DataFrame:
 
 def within(name: str, exponent: Interval, expected: float) -> claims.Finding:
     """Whether growth is no faster than the paper's O(.), which is an upper bound."""
-    verdict = claims.is_below(name, exponent, expected + SLACK).verdict
-    return claims.Finding(verdict, f"{name}: exponent {exponent}, O(·) says {expected:g}")
+    finding = claims.is_below(f"Exponent of {name}", exponent, expected + SLACK)
+    return replace(finding, measured=f"{name}: exponent {exponent}, O(·) says {expected:g}")
 
 
 def judge(found: dict[str, dict[str, Any]]) -> list[claims.Judged]:

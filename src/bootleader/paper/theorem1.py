@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -134,8 +135,13 @@ def under_bound(title: str, measured: Curve, upper: Any, worst: float) -> claims
         share += f" (which says nothing there: no policy can have more than {worst:,.0f})"
     if (measured.mean + reach < upper).all():
         return claims.Finding(claims.Verdict.HOLDS, share)
-    exceeds = (measured.mean - reach >= upper).any()
-    return claims.Finding(claims.Verdict.FAILS if exceeds else claims.Verdict.IN_PART, share)
+    exceeds = bool((measured.mean - reach >= upper).any())
+    at = int(((measured.mean + (-reach if exceeds else reach)) / upper).argmax())
+    instead = (
+        f"{title}: at round {measured.x[at]:,} regret is {measured.mean[at]:,.4g} ± {reach[at]:.2g} and the bound "
+        f"{upper[at]:,.4g}{'' if exceeds else '; which is larger is undecided'}."
+    )
+    return claims.Finding(claims.Verdict.FAILS if exceeds else claims.Verdict.IN_PART, share, instead)
 
 
 def judge_bound(size: Size, results: Results) -> claims.Judged:
@@ -163,9 +169,7 @@ def judge_logarithm(size: Size, results: Results) -> claims.Judged:
         finding = claims.is_below(f"{title}: growth exponent", found, LOGARITHMIC_BELOW)
         slope = mean((results.final(cell) - results.final(with_stretches([cell])[1])) / math.log(2.0))
         least = theory.lai_robbins(means, math.e)
-        return claims.Finding(
-            finding.verdict, f"{finding.measured}, slope in log T {slope.value / least:.1f} × Lai–Robbins"
-        )
+        return replace(finding, measured=f"{finding.measured}, slope in log T {slope.value / least:.1f} × Lai–Robbins")
 
     return claims.judged(
         "§3.1, corollary 1", "With σ_a = 1.7 ReBoot has instance-dependent logarithmic regret.",

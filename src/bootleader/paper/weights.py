@@ -77,7 +77,12 @@ def judge_lock_out(size: Size, results: Results) -> claims.Judged:
         lost = results.final(full) - results.final(half)
         locked = int((lost > GAP * (full.rounds - half.rounds - 0.5)).sum())
         share = _share(locked, full.runs)
-        return claims.yes_or_no(locked == 0, f"{label(policy)}: {locked} of {full.runs:,} runs, {share}")
+        return claims.yes_or_no(
+            locked == 0,
+            f"{label(policy)}: {locked} of {full.runs:,} runs, {share}",
+            f"{label(policy)} does not play the better arm once in the last half of {locked} of {full.runs:,} runs "
+            f"({share}).",
+        )
 
     return claims.judged(
         "§2.4, remark", "Nothing but mean 0 and variance 1 is asked of the weights.",
