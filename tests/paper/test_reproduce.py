@@ -76,9 +76,12 @@ def test_a_claim_that_does_not_hold_says_what_is_seen_instead_wherever_it_is_sho
 
 
 def test_a_claim_links_to_the_part_that_shows_it(made):
-    page = (made[0] / "report.html").read_text(encoding="utf-8")
+    out, claims = made
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert page.count('<td data-label="Where"><a href="#') == len(claims)
     assert '<a href="#fig1">§2.1, fig. 1</a>' in page
     assert '<a href="#theorem1">§3.1, theorem 1</a>' in page
+    assert '<a href="#formulas">Appendix B, lemma 4</a>' in page
 
 
 def drawings(part, size, monkeypatch):

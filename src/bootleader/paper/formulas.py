@@ -14,11 +14,12 @@ from bootleader.moments import welford
 from bootleader.paper import claims, lemmas
 from bootleader.paper.cells import Cell, Results
 from bootleader.paper.growth import Interval
-from bootleader.paper.part import Outcome, Part, Size
+from bootleader.paper.part import Outcome, Part, Size, Table
 
 RATIO = 1.5
 PULLS, DRAWS = 10, 200_000
 SPLIT = 4.0  # standard errors within which a Monte Carlo variance agrees with a formula
+RATIOS = (1.5, 1.51, 1.6, 1.7, 2.0, 3.0, 5.0)
 OFFSETS = (0.0, 1e4, 1e6, 1e8)
 
 
@@ -32,6 +33,7 @@ def analyse(size: Size, results: Results) -> Outcome:
     rng = np.random.default_rng(size.seed)  # rows that were added later draw from others, so that these repeat
     history = rng.normal(size=PULLS)
     return Outcome(
+        tables=[_table()],
         claims=[
             judge_vanilla(history, np.random.default_rng([size.seed, 2])),
             judge_variance(history, rng),
@@ -43,8 +45,31 @@ def analyse(size: Size, results: Results) -> Outcome:
             judge_recommended(),
             judge_appendix(),
             *lemmas.judge(np.random.default_rng([size.seed, 1])),
-        ]
+        ],
     )
+
+
+def _table() -> Table:
+    """The constants that the rows speak of, over a range of ratios."""
+    import pandas as pd
+
+    rows = []
+    for ratio in RATIOS:
+        beyond = ratio > theory.SMALLEST_RATIO
+        proved = theory.appendix_constants(ratio) if beyond else (math.inf, math.inf)
+        rows.append(
+            {"σ_a": ratio, "C1": theory.c1(ratio), "C2": float(theory.c2(ratio)), "C1 of the proof": proved[0],
+             "C2 of the proof": proved[1], "M(r)": theory.underestimation(ratio) if beyond else math.inf,
+             "PRSS’ share, s = 10": aid_share(10, ratio), "PRSS’ share, s = 10,000": aid_share(10_000, ratio)}
+        )  # fmt: skip
+    data = pd.DataFrame(rows)
+    shown = data.apply(lambda column: column.map(lambda value: f"{value:,.2f}"))
+    note = (
+        "Not a table of the paper, which gives the formulas. Unit noise, so that σ_a is the ratio r; the share is that "
+        "of PRSS in the expected variance of the index. The theorem asks for more than 1.5; at 1.5 C2 and M are "
+        "infinite."
+    )
+    return Table("formulas", "The theorem’s constants, and how much of the exploration is the aid’s", shown, note, data)
 
 
 def weights(family: str, shape: tuple[int, int], rng: np.random.Generator) -> Any:
