@@ -1,7 +1,9 @@
 """simulate on a real Dask cluster of two worker processes."""
 
+import json
 import os
 import pickle
+import re
 import signal
 import threading
 import time
@@ -43,6 +45,24 @@ def assert_same(a, b):
 
 def test_a_cluster_gives_the_same_bits(client, local):
     assert_same(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
+
+
+def test_progress_streams_from_the_cluster(client, capfd):
+    bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), progress=True, **SIZE)
+    shown = capfd.readouterr().err
+    assert "600/600" in shown
+    assert len(set(re.findall(r"(\d+)/600", shown))) > 2  # as blocks end, not all at once
+
+
+def test_reproduce_on_a_cluster_gives_the_same_files(client, tmp_path):
+    from bootleader.cli import main
+
+    size = ["reproduce", "fig1", "--runs", "8", "--rounds", "200"]
+    assert main([*size, "--out", str(tmp_path / "here")]) == 0
+    assert main([*size, "--out", str(tmp_path / "there"), "--dask", client.scheduler.address]) == 0
+    assert (tmp_path / "there" / "fig1.csv").read_bytes() == (tmp_path / "here" / "fig1.csv").read_bytes()
+    about = json.loads((tmp_path / "there" / "manifest.json").read_text())
+    assert about["machine"]["runs_played_on"] == "ClientExecutor"
 
 
 def test_a_killed_worker_costs_time_and_nothing_else(client, local):
