@@ -12,8 +12,7 @@ install: .venv/ready
 	$(BIN)/python -m pip install --quiet --editable ".[dask]" --group dev
 	touch $@
 
-.venv/ready-# make bench ARGS="small_k --json figures.json"
-bench: .venv/ready
+.venv/ready-bench: .venv/ready
 	$(BIN)/python -m pip install --quiet --group bench
 	touch $@
 
