@@ -14,12 +14,13 @@ import numpy as np
 from bootleader.checks import positive
 
 LARGEST_REWARD: Final = 1e150  # squares of differences, summed over any number of rounds, stay finite
+NUMBERS: Final = (float, Real, Decimal, np.bool_)  # what is usual comes first, since every reward is asked
 ACCEPTED: Final = f"a finite number from {-LARGEST_REWARD:g} to {LARGEST_REWARD:g}, or a bool"
 
 
 def reward_of(value: Any) -> float:
     """A reward as a float, or raise."""
-    if not isinstance(value, Real | Decimal | np.bool_):
+    if not isinstance(value, NUMBERS):
         raise TypeError(f"reward must be {ACCEPTED}, got {value!r}")
     try:
         number = float(value)
