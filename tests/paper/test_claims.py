@@ -183,6 +183,13 @@ def test_run_time_ordering_holds_in_all_settings_in_some_or_in_none():
     assert verdicts == {"all": [Verdict.HOLDS] * 3, "some": [Verdict.IN_PART] * 3, "none": [Verdict.FAILS] * 3}
 
 
+def test_typical_ratio_has_an_interval_over_settings():
+    found = growth.typical([2.0, 4.0, 8.0])
+    assert found.value == pytest.approx(4.0)
+    assert found.low < 2.0 < 8.0 < found.high  # three settings tell little
+    assert found.low * found.high == pytest.approx(16.0)
+
+
 def test_the_papers_own_table_2_passes_its_own_claims():
     names = ("TS N(0,1)", "Giro 1", "PHE 2.1", "ReBoot 1.5")
     paper = {setting: dict(zip(names, row, strict=True)) for setting, row in table2.PAPER_SECONDS.items()}

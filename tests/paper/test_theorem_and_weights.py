@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bootleader.bandits import GaussianBandit
 from bootleader.paper import table1, theorem1, weights
 from bootleader.paper.cells import Cell, Results
 from bootleader.paper.claims import Verdict
@@ -124,7 +123,3 @@ def test_playing_the_better_arm_once_is_no_lock_out():
 )
 def test_growth_is_judged_by_its_whole_interval(low, high, verdict):
     assert table1.within("x", Interval((low + high) / 2, low, high), 1.0).verdict is verdict
-
-
-def test_the_bandit_of_the_lock_out_has_the_gap_it_says():
-    assert GaussianBandit((weights.GAP, 0.0)) == weights.CLOSE_ARMS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -100,6 +100,22 @@ def mean(sample: Floats) -> Interval:
 def ratio(numerator: Floats, denominator: Floats) -> Interval:
     """Ratio of mean regrets over the same runs."""
     return bootstrap(lambda top, bottom: top / bottom, numerator, denominator)
+
+
+def typical(ratios: Iterable[float]) -> Interval:
+    """Geometric mean of ratios from several settings, with its 95 % interval (Student, on the logarithms).
+
+    Examples
+    --------
+    >>> str(typical([2.0, 2.0, 2.0]))
+    '2 [2, 2]'
+    """
+    from scipy import stats
+
+    logs = np.log(list(ratios))
+    reach = float(stats.t.ppf(0.5 + LEVEL / 2.0, len(logs) - 1) * stats.sem(logs))
+    centre = float(logs.mean())
+    return Interval(math.exp(centre), math.exp(centre - reach), math.exp(centre + reach))
 
 
 def stretches(cell: Cell) -> list[Cell]:

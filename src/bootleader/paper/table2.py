@@ -8,6 +8,7 @@ from typing import Any
 from bootleader.bandits import GaussianBandit, Uniform
 from bootleader.paper import claims
 from bootleader.paper.cells import Cell, Results
+from bootleader.paper.growth import typical
 from bootleader.paper.looks import GIRO, PHE_2_1, REBOOT, TS, label
 from bootleader.paper.part import PAPER_ROUNDS, Outcome, Part, Size, Table
 from bootleader.policies import HistoryRule, Policy
@@ -90,7 +91,10 @@ def judge(ours: Seconds) -> list[claims.Judged]:
         verdict = (
             claims.Verdict.HOLDS if all(inside) else claims.Verdict.IN_PART if any(inside) else claims.Verdict.FAILS
         )
-        measured = f"{name}: {min(ratios.values()):.2g} to {max(ratios.values()):.2g} over {len(ratios)} settings"
+        measured = (
+            f"{name}: {min(ratios.values()):.2g} to {max(ratios.values()):.2g} over {len(ratios)} settings, geometric "
+            f"mean {typical(ratios.values())}"
+        )
         (K, T), worst = max(ratios.items(), key=lambda item: max(low - item[1], item[1] - high))
         limit = f"above {high:g}" if worst > high else f"below {low:g}"
         return claims.otherwise(
