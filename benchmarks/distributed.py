@@ -16,7 +16,7 @@ BANDIT = bl.GaussianBandit(means=bl.Uniform(5, 7, arms=10))
 def measure(repeats: int) -> Iterator[Measured]:
     section = "More than one machine"
     marks = checkpoint_rounds(10_000, 200)
-    task = next(iter(tasks_of([bl.ReBoot(sigma_a=1.5)], BANDIT, 0, 500, 10_000, marks, width=2)))
+    task = tasks_of([bl.ReBoot(sigma_a=1.5)], BANDIT, 0, 500, 10_000, marks, width=2, narrow=4)[0]
     (result,) = play_blocks(task.blocks)
     what = f"bytes sent for a block of {result.runs} runs, 200 checkpoints"
     yield Measured(section, what, len(pickle.dumps(task.blocks)), "bytes")

@@ -73,13 +73,12 @@ class Run:
         self.runs = blocks.Runs.of(self.block)
         self.plan = blocks._index_plan(policy.rule, bandit)
         self.table = tournament.new_table(np.ones(arms), self.runs.gap[:, 0].copy())
-        self.streams = tournament.Streams(self.runs.gamma, self.runs.noise, self.runs.spare, self.runs.rewards)
         self.played = 0
 
     def play(self, rounds: int) -> None:
         """Go on for some rounds."""
         tournament.advance(
-            self.plan, self.runs.arms, self.streams, self.table, self.block.checkpoints, self.runs.curves, 0,
+            self.plan, self.runs.arms, self.runs.streams, self.table, self.block.checkpoints, self.runs.curves, 0,
             self.played, self.played + rounds,
         )  # fmt: skip
         self.played += rounds

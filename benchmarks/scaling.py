@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-import os
-import statistics
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numba
 import numpy as np
 
 import bootleader as bl
 from benchmarks.measuring import Measured, Work, side_by_side, turn_by_turn
 from bootleader.policies import POLICIES, IndexRule
+from bootleader.simulation import engine
 
 
 def gaussian(arms: int) -> bl.GaussianBandit:
@@ -27,49 +25,42 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(np.maximum(values, 1e-12)), 1)[0])
 
 
-@numba.njit(nogil=True)
-def private_work(values, turns):  # type: ignore[no-untyped-def]
-    """Arithmetic on a few kilobytes: what cores that share nothing can do side by side."""
-    for _ in range(turns):
-        for i in range(values.shape[0]):
-            values[i] = values[i] * 0.999 + 0.5
-
-
 def efficiency(repeats: int) -> Iterator[Measured]:
-    """One core's time over all cores' time and their number: in the median, and in the least disturbed turn of each.
+    """One core's time over all cores' time and their number, turn by turn; the median, with its quartiles.
 
-    Beside it stand what threads that share nothing reach in the same turns, which is all that the machine gives, and
-    the share of the cores' time spent in kernels, which is what blocks of the right size can bring about.
+    Beside it stand two figures that tell whose loss it is. The same work as simulations that know nothing of each
+    other, one on each core, is all that the machine gives when its cores work at once. And the share of the cores' time
+    that is spent in kernels is what blocks of the right size can bring about.
     """
-    section = "Parallel efficiency"
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    in_kernels: dict[str, list[float]] = {}
-    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(cores) as every:
-
-        def share_nothing(pool: Any) -> Work:
-            return lambda: list(pool.map(lambda _: private_work(np.ones(1_024), 100_000), range(8 * cores)))
-
-        def play(policy: Any, runs: int, pool: Any) -> Work:
-            def work() -> None:
-                done = bl.simulate(policy, gaussian(10), rounds=10_000, runs=runs, executor=pool)
-                if pool is every:
-                    in_kernels.setdefault(str(policy), []).append(float(done.seconds[0]))
-
-            return work
-
-        pairs: dict[str, tuple[Work, Work]] = {"threads that share nothing": (share_nothing(one), share_nothing(every))}
+    section = "Parallel efficiency: median of turns"
+    cores = engine.cores()
+    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(cores) as every, ThreadPoolExecutor(cores) as starters:
+        alone = [ThreadPoolExecutor(1) for _ in range(cores)]
         for policy, runs in ((bl.ReBoot(sigma_a=1.5), 500), (bl.Giro(a=1), 40)):
-            pairs[f"{policy}, {runs} runs"] = (play(policy, runs, one), play(policy, runs, every))
-        # All in the same turns, since the machine changes under us; short, so there is time for many.
-        times = turn_by_turn(3 * repeats, *(work for pair in pairs.values() for work in pair))
-    for name, alone, together in zip(pairs, times[::2], times[1::2], strict=True):
-        by_median, by_best = (pick(alone) / pick(together) / cores for pick in (statistics.median, min))
-        yield Measured(section, f"{name}, {cores} cores", by_median, "", 0.9 if "runs" in name else None)
-        yield Measured(section, f"{name}, {cores} cores, best turns", by_best)
-        busy = in_kernels.get(name.split(",")[0], [])[1:]  # the first turn warms up
-        if busy:
-            share = statistics.median(k / t / cores for k, t in zip(busy, together, strict=True))
-            yield Measured(section, f"{name}, {cores} cores, share of their time in kernels", share)
+
+            def play(pool: Any, runs: int = runs, policy: Any = policy) -> bl.Simulation:
+                return bl.simulate(policy, gaussian(10), rounds=10_000, runs=runs, executor=pool)
+
+            def play_apart(play: Any = play, runs: int = runs) -> None:
+                list(starters.map(lambda pool: play(pool, runs // cores), alone))
+
+            in_kernels = []
+
+            def together(play: Any = play, in_kernels: list[float] = in_kernels) -> None:
+                in_kernels.append(float(play(every).seconds[0]))
+
+            works = (lambda play=play: play(one), together, play_apart)
+            by_one, by_all, apart = (np.array(times) for times in turn_by_turn(3 * repeats, *works))
+            name = f"{policy}, {runs} runs, {cores} cores"
+            low, median, high = np.quantile(by_one / by_all / cores, (0.25, 0.5, 0.75))
+            yield Measured(section, name, median, bar=0.9)
+            yield Measured(section, f"{name}, lower quartile", low)
+            yield Measured(section, f"{name}, upper quartile", high)
+            yield Measured(section, f"{name}, as simulations apart", float(np.median(by_one / apart / cores)))
+            shares = np.array(in_kernels[1:]) / by_all / cores  # the first turn warms up
+            yield Measured(section, f"{name}, share of their time in kernels", float(np.median(shares)))
+        for pool in alone:
+            pool.shutdown()
 
 
 def growth_of_time(repeats: int) -> Iterator[Measured]:

@@ -146,7 +146,7 @@ def test_tasks_are_sized_for_the_executor_they_go_to(monkeypatch):
     dask._client, empty._client = Cluster(a=40, b=88), Cluster()
     assert [engine.width_of(executor) for executor in (None, dask, empty, unknown)] == [3, 128, 3, 3]
     few, many = (
-        len(list(engine.tasks_of([bl.ReBoot(1.5)], BANDIT, 0, 20_000, 1_000, np.array([1_000]), width)))
+        len(engine.tasks_of([bl.ReBoot(1.5)], BANDIT, 0, 20_000, 1_000, np.array([1_000]), width, 2 * width))
         for width in (2, 128)
     )
     assert few < 128 < many
@@ -154,6 +154,7 @@ def test_tasks_are_sized_for_the_executor_they_go_to(monkeypatch):
 
 def test_blocks_are_wide_until_cores_would_idle():
     assert block_sizes(bl.ReBoot(sigma_a=1.5), 10, 500, narrow=4) == [64] * 6 + [32] * 3 + [20]
+    assert block_sizes(bl.ReBoot(sigma_a=1.5), 10, 500, narrow=0) == [64] * 7 + [52]
     assert block_sizes(bl.ReBoot(sigma_a=1.5), 10, 500, narrow=32) == [32] * 15 + [20]
     assert block_sizes(bl.ReBoot(sigma_a=1.5), 10, 96, narrow=2) == [32] * 3
     assert block_sizes(bl.Giro(), 10, 5, narrow=4) == [2, 2, 1]
@@ -378,6 +379,13 @@ def test_progress_goes_to_a_stream_that_is_no_terminal():
     assert done.stdout.strip() == "100"
     assert "200/200" in done.stderr
     assert "100%" in done.stderr
+
+
+def test_progress_can_be_told_to_a_function():
+    ended = []
+    bl.simulate([bl.UCB1(), bl.PHE()], bl.GaussianBandit([1, 0]), rounds=20, runs=100, progress=ended.append)
+    assert sum(ended) == 200
+    assert len(ended) > 2  # block by block, not all at the end
 
 
 def test_no_progress_is_silent(capfd):

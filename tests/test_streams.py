@@ -8,7 +8,20 @@ import pytest
 from scipy import stats
 
 from bootleader import compilation  # noqa: F401  (makes the scalar functions known to numba)
-from bootleader.streams import MASK, Purpose, below, mix64, next_word, run_gamma, stream_state, uniform
+from bootleader.streams import (
+    MASK,
+    Purpose,
+    below,
+    gamma_of,
+    mix64,
+    next_word,
+    run_gamma,
+    run_key,
+    stream_of,
+    stream_state,
+    uniform,
+)
+from tests.cases import BANDIT_CASES
 
 LEVEL = 1e-4  # of every single statistical test here; seeds are fixed
 
@@ -131,3 +144,29 @@ def test_below_has_no_bias_at_a_bound_where_a_plain_multiplication_would():
     assert draws.max() < n
     assert stats.kstest((draws + 0.5) / n, "uniform").pvalue > LEVEL
     assert stats.chisquare(np.bincount(draws % 3, minlength=3)).pvalue > LEVEL
+
+
+@pytest.mark.parametrize(("seed", "first_run"), [(0, 0), (7, 60), (2**64 - 1, 2**40)])
+def test_compiled_starts_are_the_definition(seed, first_run):
+    from bootleader.simulation.starts import started
+
+    streams, uniforms = started(seed, first_run, runs=5, arms=3, draws=4)
+    for lane in range(5):
+        key = run_key(seed, first_run + lane)
+        gamma = gamma_of(key)
+        assert streams.gamma[lane] == gamma
+        assert streams.noise[lane] == stream_of(key, int(Purpose.NOISE), 0)
+        assert streams.spare[lane] == stream_of(key, int(Purpose.SPARE), 0)
+        assert [int(x) for x in streams.rewards[:, lane]] == [stream_of(key, int(Purpose.REWARDS), k) for k in range(3)]
+        state = [stream_of(key, int(Purpose.ARMS), 0)]
+        assert uniforms[:, lane].tolist() == [uniform(state, 0, gamma) for _ in range(4)]
+
+
+@pytest.mark.parametrize("bandit", BANDIT_CASES, ids=lambda case: case.id)
+def test_arms_are_the_same_whoever_draws_their_numbers(bandit):
+    from bootleader.simulation.blocks import Block, Runs
+
+    block = Block(None, bandit.bandit, 5, 9, 4, 10, np.array([10]))
+    by_numpy = bandit.bandit.arms_of(5, np.arange(9, 13, dtype=np.uint64))
+    for compiled, column in zip(Runs.of(block).arms, by_numpy, strict=True):
+        np.testing.assert_array_equal(compiled, column)

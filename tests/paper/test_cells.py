@@ -110,16 +110,16 @@ def test_after_an_interruption_the_rest_is_played_and_all_is_bit_identical(store
     wanted = [dataclasses.replace(CELL, seed=seed) for seed in range(4)]
     play, played = job.play, []
 
-    def interrupted(cell, executor):
+    def interrupted(cell, *args):
         if len(played) == 2:
             raise KeyboardInterrupt
         played.append(cell)
-        return play(cell, executor)
+        return play(cell, *args)
 
     monkeypatch.setattr(job, "play", interrupted)
     with pytest.raises(KeyboardInterrupt):
         job.run(wanted, store, progress=False)
-    monkeypatch.setattr(job, "play", lambda cell, executor: played.append(cell) or play(cell, executor))
+    monkeypatch.setattr(job, "play", lambda cell, *args: played.append(cell) or play(cell, *args))
     resumed = job.run(wanted, store, progress=False)
     assert len(played) == len(wanted)  # nothing was played twice
     at_once = job.run(wanted, Store(tmp_path / "other"), progress=False)

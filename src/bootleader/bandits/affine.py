@@ -90,8 +90,12 @@ class AffineBandit(Bandit):
     def arms(self) -> int:
         return self.bandit.arms
 
-    def arms_of(self, seed: int, runs: npt.NDArray[np.uint64]) -> Arms:
+    @property
+    def uniforms(self) -> int:
+        return self.bandit.uniforms
+
+    def arms_from(self, uniforms: npt.NDArray[np.float64]) -> Arms:
         scale, shift = float(self.scale), float(self.shift)
-        arms = self.bandit.arms_of(seed, runs)
+        arms = self.bandit.arms_from(uniforms)
         changed = CHANGES[self.draw](arms, scale, shift)
         return changed._replace(mean=scale * arms.mean + shift, sd=scale * arms.sd)

@@ -83,9 +83,20 @@ class Bandit:
         """Number of arms."""
         raise TypeError(f"{type(self).__name__} defines no arms")
 
+    @property
+    def uniforms(self) -> int:
+        """How many uniform numbers a run's arms are made of."""
+        return 0
+
+    def arms_from(self, uniforms: Floats) -> Arms:
+        """The arms of some runs, made of these uniform numbers (number x run)."""
+        raise TypeError(f"{type(self).__name__} does not draw arms")
+
     def arms_of(self, seed: int, runs: npt.NDArray[np.uint64]) -> Arms:
         """The arms of the given runs."""
-        raise TypeError(f"{type(self).__name__} does not draw arms")
+        key = run_key(seed, runs)
+        place = np.arange(1, self.uniforms + 1, dtype=np.uint64)[:, None]
+        return self.arms_from(unit(mix64(stream_of(key, int(Purpose.ARMS), 0) + place * gamma_of(key))))
 
 
 class FamilyBandit(Bandit):
@@ -101,27 +112,30 @@ class FamilyBandit(Bandit):
         """(first, second, third, true sd) of arms with these means and given sd."""
         raise TypeError(f"{type(self).__name__} defines no parameters")
 
-    def arms_of(self, seed: int, runs: npt.NDArray[np.uint64]) -> Arms:
-        mean = _drawn(self.means, seed, runs, self.arms, offset=0)
-        given_sd = _drawn(getattr(self, "sd", 1.0), seed, runs, self.arms, offset=self.arms)
+    @property
+    def uniforms(self) -> int:
+        if isinstance(getattr(self, "sd", None), LogUniform):
+            return 2 * self.arms  # the first half is the means', whether they are drawn or not
+        return self.arms if isinstance(self.means, Uniform) else 0
+
+    def arms_from(self, uniforms: Floats) -> Arms:
+        shape = (self.arms, uniforms.shape[1])
+        mean = _drawn(self.means, uniforms[: self.arms], shape)
+        given_sd = _drawn(getattr(self, "sd", 1.0), uniforms[self.arms :], shape)
         columns = self.parameters_of(mean, given_sd)
         first, second, third, sd = (np.broadcast_to(np.asarray(c, float), mean.shape).copy() for c in columns)
         return Arms(first, second, third, np.zeros(1), mean, sd)
 
 
-def _drawn(spec: Any, seed: int, runs: npt.NDArray[np.uint64], arms: int, offset: int) -> Floats:
-    """A specification of means or sds as an (arm x run) array; draw ``offset + k`` of the run's stream is arm k's."""
-    shape = (arms, len(runs))
-    if not isinstance(spec, Uniform | LogUniform):
-        column = np.asarray(spec, float)
-        return np.broadcast_to(column[:, None] if column.ndim else column, shape).copy()
-    place = (offset + 1 + np.arange(arms, dtype=np.uint64))[:, None]
-    key = run_key(seed, runs)
-    uniform = unit(mix64(stream_of(key, int(Purpose.ARMS), 0) + place * gamma_of(key)))
+def _drawn(spec: Any, uniforms: Floats, shape: tuple[int, int]) -> Floats:
+    """A specification of means or sds as an (arm x run) array, made of as many uniform numbers if it is to be drawn."""
+    if isinstance(spec, Uniform):
+        return np.asarray(spec.low + (spec.high - spec.low) * uniforms)
     if isinstance(spec, LogUniform):
         log_low, log_high = np.log(spec.low), np.log(spec.high)
-        return np.asarray(np.exp(log_low + (log_high - log_low) * uniform))
-    return np.asarray(spec.low + (spec.high - spec.low) * uniform)
+        return np.asarray(np.exp(log_low + (log_high - log_low) * uniforms))
+    column = np.asarray(spec, float)
+    return np.broadcast_to(column[:, None] if column.ndim else column, shape).copy()
 
 
 def validated_means(

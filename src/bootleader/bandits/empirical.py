@@ -56,7 +56,7 @@ class EmpiricalBandit(Bandit):
     def arms(self) -> int:
         return len(self.samples)
 
-    def arms_of(self, seed: int, runs: npt.NDArray[np.uint64]) -> Arms:
+    def arms_from(self, uniforms: npt.NDArray[np.float64]) -> Arms:
         arrays = [np.asarray(sample) for sample in self.samples]
         sizes = np.array([float(array.size) for array in arrays])
         columns = (
@@ -66,7 +66,7 @@ class EmpiricalBandit(Bandit):
             np.array([array.mean() for array in arrays]),
             np.array([array.std() for array in arrays]),
         )
-        offset, size, zero, mean, sd = (np.repeat(column[:, None], len(runs), axis=1) for column in columns)
+        offset, size, zero, mean, sd = (np.repeat(column[:, None], uniforms.shape[1], axis=1) for column in columns)
         return Arms(offset, size, zero, np.concatenate(arrays), mean, sd)
 
 

@@ -67,33 +67,33 @@ def fitted(sizes: Any, values: Any) -> Interval:
     return Interval(slope, low, high)
 
 
-class Look:
-    """A stop sign that never stops a run, but weighs the arrays that are held whenever a block looks at it."""
-
-    most = 0
-
-    def is_set(self) -> bool:
-        held = tracemalloc.take_snapshot().filter_traces([tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)])
-        self.most = max(self.most, sum(trace.size for trace in held.traces))
-        return False
-
-
 def bytes_held(policy: Policy, rounds: int) -> int:
-    """Bytes of the arrays that one run holds while it is played, the kept curve left out.
+    """Bytes of the arrays that one run holds when it has been played, the kept curve left out.
 
     Only arrays, because what the interpreter adds for itself differs from one look to the next.
     """
     from bootleader.simulation.blocks import Block, play_block
+    from bootleader.simulation.crew import Bell, Crew
+
+    class Scales(Crew):
+        """Weighs the arrays that are held when a run is over, and its arrays still there."""
+
+        held = 0
+
+        def leave(self, bell: Bell) -> bool:
+            arrays = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
+            self.held = sum(trace.size for trace in tracemalloc.take_snapshot().filter_traces([arrays]).traces)
+            return super().leave(bell)
 
     block = Block(policy, _bandit(10), 0, 0, 1, rounds, np.array([rounds]))
     play_block(replace(block, rounds=20))  # imports and compiles, which leaves arrays of its own
-    look: Any = Look()
+    scales = Scales()
     tracemalloc.start()
     try:
-        play_block(block, look)
+        play_block(block, scales)
     finally:
         tracemalloc.stop()
-    return int(look.most)
+    return scales.held
 
 
 def _seconds(results: Results, cells: dict[int, Cell]) -> list[float]:

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import copy
-import threading
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bootleader.bandits import DRAWS, Arms, Bandit
 from bootleader.policies import HistoryRule, IndexRule, Policy
+from bootleader.simulation.crew import SILENT, Crew
 from bootleader.simulation.loop import play_python
-from bootleader.streams import Purpose, gamma_of, run_key, stream_of
+
+if TYPE_CHECKING:
+    from bootleader.simulation.starts import Streams
 
 Floats = npt.NDArray[np.float64]
 
-SLICE = 0.1  # seconds between looks at the stop sign, about
-ROUNDS_A_LOOK = 20  # rounds of the first slice, until the pace is known: short for blocks of many arms too
 GROUP = 32  # runs of a block whose curves are summed together, so that sums do not depend on how wide blocks are
 PARAMETERS = 5  # the most that any rule has
-
-
-class Stopped(Exception):  # noqa: N818  (nothing went wrong: the caller asked for it)
-    """A block was told to stop before its end."""
+FEWEST_LANES = 16  # of a part of a block: a vector unit wants some
+WORTH_CUTTING = 300_000  # index draws that a block has left, at the least: about a millisecond
 
 
 @dataclass(frozen=True)
@@ -72,26 +70,21 @@ class Runs:
 
     arms: Arms
     gap: Floats
-    gamma: npt.NDArray[np.uint64]
-    noise: npt.NDArray[np.uint64]
-    spare: npt.NDArray[np.uint64]
-    rewards: npt.NDArray[np.uint64]
+    streams: Streams
     curves: Floats = field(repr=False)
 
     @classmethod
     def of(cls, block: Block) -> Runs:
         """Draw the arms and start the streams of a block."""
-        runs = np.arange(block.first_run, block.first_run + block.runs, dtype=np.uint64)
-        key = run_key(block.seed, runs)
-        arms = block.bandit.arms_of(block.seed, runs)
-        index = np.arange(block.bandit.arms, dtype=np.uint64)[:, None]
+        from bootleader.simulation.starts import started
+
+        bandit = block.bandit
+        streams, uniforms = started(block.seed, block.first_run, block.runs, bandit.arms, bandit.uniforms)
+        arms = bandit.arms_from(uniforms)
         return cls(
             arms=arms,
             gap=arms.mean.max(axis=0) - arms.mean,
-            gamma=gamma_of(key),
-            noise=stream_of(key, int(Purpose.NOISE), 0),
-            spare=stream_of(key, int(Purpose.SPARE), 0),
-            rewards=stream_of(key, int(Purpose.REWARDS), index),
+            streams=streams,
             curves=np.zeros((len(block.checkpoints), block.runs)),
         )
 
@@ -101,19 +94,20 @@ def finds_leader_by_tournament(policy: Any, arms: int) -> bool:
     return isinstance(policy, Policy) and isinstance(policy.rule, IndexRule) and policy.rule.is_crowded(arms)
 
 
-def play_block(block: Block, stop: threading.Event | None = None) -> BlockResult:
+def play_block(block: Block, crew: Crew | None = None) -> BlockResult:
     """Play a block to the end (or raise ``Stopped``), whichever kind of policy it holds."""
+    crew = crew or Crew()
     runs = Runs.of(block)
     if not isinstance(block.policy, Policy):
         started = time.thread_time()
-        pulls = play_python(_copied(block.policy), block, runs, stop)
+        pulls = play_python(_copied(block.policy), block, runs, crew)
         seconds = time.thread_time() - started
     elif not isinstance(block.policy.rule, IndexRule):
-        pulls, seconds = _play_history(block.policy.rule, block, runs, stop)
+        pulls, seconds = _play_history(block.policy.rule, block, runs, crew)
     elif finds_leader_by_tournament(block.policy, block.bandit.arms):
-        pulls, seconds = _play_tournament(block.policy, block.policy.rule, block, runs, stop)
+        pulls, seconds = _play_tournament(block.policy, block.policy.rule, block, runs, crew)
     else:
-        pulls, seconds = _play_lockstep(block.policy, block.policy.rule, block, runs, stop)
+        pulls, seconds = _play_lockstep(block.policy, block.policy.rule, block, runs, crew)
     return BlockResult(
         runs=block.runs,
         groups=[Group.of(runs.curves[:, first : first + GROUP].copy()) for first in range(0, block.runs, GROUP)],
@@ -132,25 +126,6 @@ def _copied(policy: Any) -> Any:
             f"{policy!r} cannot be copied, and every block of runs needs a copy of its own ({error}); make locks, "
             "files and the like in start()"
         ) from error
-
-
-def _in_slices(rounds: int, stop: threading.Event | None, advance: Any) -> float:
-    """Call ``advance(start, end)`` over all rounds, in slices short enough to be stopped between.
-
-    Returns the processor seconds that took; no rounds come first, so that compiling the kernel does not count.
-    """
-    advance(0, 0)
-    first = time.thread_time()
-    start, size = 0, ROUNDS_A_LOOK
-    while start < rounds:
-        if stop is not None and stop.is_set():
-            raise Stopped
-        end = min(rounds, start + size)
-        began = time.perf_counter()
-        advance(start, end)
-        pace = (time.perf_counter() - began) / (end - start)
-        start, size = end, max(1, min(8 * size, int(SLICE / max(pace, 1e-9))))
-    return time.thread_time() - first
 
 
 def _padded(theta: tuple[float, ...]) -> tuple[float, ...]:
@@ -175,65 +150,90 @@ def _known_sd(policy: Policy, runs: Runs) -> Floats:
 
 
 def _play_lockstep(
-    policy: Policy, rule: IndexRule, block: Block, runs: Runs, stop: threading.Event | None
+    policy: Policy, rule: IndexRule, block: Block, runs: Runs, crew: Crew
 ) -> tuple[npt.NDArray[np.int64], float]:
     from bootleader.simulation import lockstep
 
     plan = _index_plan(rule, block.bandit)
-    streams = lockstep.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards)
-    table = lockstep.new_table(_known_sd(policy, runs), runs.gap)
-    scratch = lockstep.new_scratch(*runs.gap.shape)
+    lanes = lockstep.new_lanes(runs, _known_sd(policy, runs))
+    lockstep.advance(plan, *lanes, block.checkpoints, SILENT, 0, 0)  # compiles, which is not to count
+    seconds = _play_lanes(plan, lanes, block, crew, 0)
+    return np.asarray(lanes.table.pulls, np.int64), seconds
 
-    def advance(start: int, end: int) -> None:
-        lockstep.advance(plan, runs.arms, streams, table, scratch, block.checkpoints, runs.curves, start, end)
 
-    seconds = _in_slices(block.rounds, stop, advance)
-    return np.asarray(table.moments[:, :, lockstep.COUNT].sum(axis=1), np.int64), seconds
+def _play_lanes(plan: Any, lanes: Any, block: Block, crew: Crew, start: int) -> float:
+    """Play runs in lock step from a round to the end, half of them elsewhere once a thread is free to."""
+    from bootleader.simulation import lockstep
+
+    arms, count = lanes.table.gap.shape
+
+    def is_long(played: int) -> bool:
+        return (block.rounds - played) * int(arms * count) >= WORTH_CUTTING
+
+    bell = crew.listen(cuttable=count >= 2 * FEWEST_LANES and is_long(start))
+    began = time.thread_time()
+    played = lockstep.advance(plan, *lanes, block.checkpoints, bell, start, block.rounds)
+    seconds = time.thread_time() - began
+    if not crew.leave(bell):
+        return seconds
+    if not is_long(played):
+        crew.free()
+        return seconds + _play_lanes(plan, lanes, block, crew, played)
+    half = count // 8 * 4  # a whole number of vectors
+    here, there = lanes.part(0, half), lanes.part(half, count)
+    elsewhere = crew.hand_over(_play_lanes, plan, there, block, crew, played)
+    seconds += _play_lanes(plan, here, block, crew, played) + float(elsewhere())
+    lanes.put_back(0, here)
+    lanes.put_back(half, there)
+    return seconds
 
 
 def _play_tournament(
-    policy: Policy, rule: IndexRule, block: Block, runs: Runs, stop: threading.Event | None
+    policy: Policy, rule: IndexRule, block: Block, runs: Runs, crew: Crew
 ) -> tuple[npt.NDArray[np.int64], float]:
     from bootleader.simulation import tournament
 
-    plan = _index_plan(rule, block.bandit)
-    streams = tournament.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards)
     noise_sd = _known_sd(policy, runs)
-    pulls, seconds = np.zeros(block.bandit.arms, np.int64), 0.0
-    for lane in range(block.runs):
-        table = tournament.new_table(noise_sd[:, lane].copy(), runs.gap[:, lane].copy())
 
-        def advance(start: int, end: int, lane: int = lane, table: Any = table) -> None:
-            tournament.advance(plan, runs.arms, streams, table, block.checkpoints, runs.curves, lane, start, end)
+    def new_table(lane: int) -> Any:
+        return tournament.new_table(noise_sd[:, lane].copy(), runs.gap[:, lane].copy())
 
-        seconds += _in_slices(block.rounds, stop, advance)
-        pulls += np.asarray(table.moments[:, tournament.COUNT], np.int64)
-    return pulls, seconds
+    return _play_one_by_one(tournament.advance, _index_plan(rule, block.bandit), new_table, block, runs, crew)
 
 
-def _play_history(
-    rule: HistoryRule, block: Block, runs: Runs, stop: threading.Event | None
-) -> tuple[npt.NDArray[np.int64], float]:
+def _play_history(rule: HistoryRule, block: Block, runs: Runs, crew: Crew) -> tuple[npt.NDArray[np.int64], float]:
     from bootleader.compilation import RESAMPLERS
     from bootleader.simulation import resampling
 
     plan = resampling.HistoryPlan(
         RESAMPLERS.index(rule.resample), _padded(rule.theta), rule.opening, DRAWS.index(block.bandit.draw)
     )
-    streams = resampling.Streams(runs.gamma, runs.noise, runs.spare, runs.rewards)
     arena = np.empty(resampling.arena_size(block.bandit.arms, block.rounds))
+    return _play_one_by_one(
+        resampling.advance, plan, lambda lane: resampling.new_table(arena, runs.gap[:, lane].copy()), block, runs, crew
+    )
+
+
+def _play_one_by_one(
+    advance: Any, plan: Any, new_table: Any, block: Block, runs: Runs, crew: Crew
+) -> tuple[npt.NDArray[np.int64], float]:
+    """Play runs one after the other, each at a table of its own."""
     pulls, seconds = np.zeros(block.bandit.arms, np.int64), 0.0
     for lane in range(block.runs):
-        table = resampling.new_table(arena, runs.gap)
-
-        def advance(start: int, end: int, lane: int = lane, table: Any = table) -> None:
-            resampling.advance(plan, runs.arms, streams, table, block.checkpoints, runs.curves, lane, start, end)
-
-        seconds += _in_slices(block.rounds, stop, advance)
-        pulls += np.asarray(table.count, np.int64)
+        table = new_table(lane)
+        run = (plan, runs.arms, runs.streams, table, runs.curves, block.checkpoints, lane)
+        advance(*run, SILENT, 0, 0)  # compiles, which is not to count
+        bell = crew.listen()
+        began = time.thread_time()
+        advance(*run, bell, 0, block.rounds)
+        seconds += time.thread_time() - began
+        crew.leave(bell)
+        pulls += np.asarray(table.pulls, np.int64)
     return pulls, seconds
 
 
-def play_blocks(blocks: list[Block], stop: threading.Event | None = None) -> list[BlockResult]:
+def play_blocks(blocks: list[Block], crew: Crew | None = None) -> list[BlockResult]:
     """Play some blocks one after the other: a task, wherever the executor runs it."""
-    return [play_block(block, stop) for block in blocks]
+    crew = crew or Crew()
+    with crew.task():
+        return [play_block(block, crew) for block in blocks]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,11 +18,12 @@ from bootleader.checks import seed_of, whole
 from bootleader.moments import chan
 from bootleader.policies import IndexRule, Policy
 from bootleader.simulation.blocks import GROUP, Block, BlockResult, finds_leader_by_tournament, play_blocks
+from bootleader.simulation.crew import Crew
 from bootleader.simulation.loop import PythonPolicy
 from bootleader.simulation.result import Simulation
 
 WIDE = 2 * GROUP  # runs in lock step, as long as there are many: more are no faster
-NARROW_A_CORE = 2  # blocks of one group at the end of a job, so that cores stop together
+NARROW_A_CORE = 2  # blocks of one group at the end of a job that is played where blocks cannot be cut
 OTHER_LANES = 2
 TOURNAMENT_LANES = 1  # with very many arms one run is work and memory enough for a block
 TASK_WORK = 2e7  # index draws (arms x rounds x runs) that a task should hold if it can
@@ -41,7 +42,7 @@ def simulate(
     seed: int = 0,
     checkpoints: int = 200,
     executor: Executor | None = None,
-    progress: bool = False,
+    progress: bool | Callable[[int], object] = False,
 ) -> Simulation:
     """Play every policy on the same runs of a bandit.
 
@@ -61,8 +62,8 @@ def simulate(
         At how many rounds, evenly spaced, the regret curve is kept.
     executor : concurrent.futures.Executor, optional
         Where blocks of runs are played; by default on the cores of this machine.
-    progress : bool
-        Show a progress bar with the time left.
+    progress : bool or callable
+        Show a progress bar with the time left; or what to call with the number of runs that have just ended.
 
     Returns
     -------
@@ -91,17 +92,12 @@ def simulate(
 
     gathered = [Gathered(len(marks), bandit.arms, runs) for _ in named]
     width = width_of(executor)
-    tasks = list(tasks_of(list(named.values()), bandit, seed, runs, rounds, marks, width))
-    bar = _progress_bar(runs * len(named)) if progress else None
-    try:
+    narrow = 0 if executor is None or isinstance(executor, ThreadPoolExecutor) else NARROW_A_CORE * width
+    tasks = tasks_of(list(named.values()), bandit, seed, runs, rounds, marks, width, narrow)
+    with _told(progress, runs * len(named)) as told:
         for task, results in _mapped(tasks, executor, width):
             gathered[task.policy].take(task.first_block, results)
-            if bar is not None:
-                bar.set_description_str("simulate", refresh=False)
-                bar.update(sum(result.runs for result in results))
-    finally:
-        if bar is not None:
-            bar.close()
+            told(sum(result.runs for result in results))
     return Simulation(
         policies=tuple(named),
         rounds=marks,
@@ -179,13 +175,16 @@ def _has_index_rule(policy: Any) -> bool:
 
 
 def tasks_of(
-    policies: list[Any], bandit: Bandit, seed: int, runs: int, rounds: int, marks: npt.NDArray[np.int64], width: int
-) -> Iterator[Task]:
-    """All tasks, the policies' interleaved so that progress tells the time left; ``width`` are played at once."""
+    policies: list[Any], bandit: Bandit, seed: int, runs: int, rounds: int, marks: npt.NDArray[np.int64], width: int,
+    narrow: int,
+) -> list[Task]:  # fmt: skip
+    """All tasks, the policies' interleaved so that progress tells the time left.
+
+    ``width`` are played at once, and ``narrow`` blocks stand at the end, of all policies together.
+    """
     ordered: list[tuple[float, Task]] = []
-    narrow = -(-NARROW_A_CORE * width // len(policies))
     for index, policy in enumerate(policies):
-        sizes = block_sizes(policy, bandit.arms, runs, narrow)
+        sizes = block_sizes(policy, bandit.arms, runs, -(-narrow // len(policies)))
         first_runs = np.cumsum([0, *sizes]).tolist()
         draws = rounds * bandit.arms * (1 if _has_index_rule(policy) else OTHER_DRAW)
         a_task = max(1, min(round(TASK_WORK / (sizes[0] * draws)), len(sizes) // (TASKS_A_CORE * width)))
@@ -196,28 +195,30 @@ def tasks_of(
             ]
             ordered.append((first_runs[first] / runs, Task(index, first, members)))
     ordered.sort(key=lambda pair: pair[0])
-    return (task for _, task in ordered)
+    return [task for _, task in ordered]
 
 
 def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterator[tuple[Task, list[BlockResult]]]:
     """Play the tasks on an executor, a window of them at a time, and yield each as it ends."""
-    if executor is not None:
-        yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks))
-        return
-    if any(isinstance(task.blocks[0].policy, Policy) for task in tasks):
-        _import_kernels()
-    stop = threading.Event()
-    with ThreadPoolExecutor(width) as own:
+    if executor is None:
+        with ThreadPoolExecutor(width) as own:
+            yield from _mapped(tasks, own, width)
+    elif isinstance(executor, ThreadPoolExecutor):
+        if any(isinstance(task.blocks[0].policy, Policy) for task in tasks):
+            _import_kernels()
+        crew = Crew(executor, width, len(tasks))
         try:
-            yield from _windowed(tasks, width, lambda task: own.submit(play_blocks, task.blocks, stop))
+            yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks, crew))
         except BaseException:
-            stop.set()
+            crew.stop()
             raise
+    else:
+        yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks))
 
 
 def _import_kernels() -> None:
     """Import what compiles before threads do, so that no two of them wait for each other's imports."""
-    for kernel in ("lockstep", "resampling", "tournament"):
+    for kernel in ("starts", "lockstep", "resampling", "tournament"):
         importlib.import_module(f"bootleader.simulation.{kernel}")
 
 
@@ -303,7 +304,20 @@ def width_of(executor: Any) -> int:
     return threads if isinstance(threads, int) and threads > 0 else cores()
 
 
-def _progress_bar(total: int) -> Any:
-    from tqdm.auto import tqdm
+@contextmanager
+def _told(progress: bool | Callable[[int], object], total: int) -> Iterator[Callable[[int], object]]:
+    """Whom to tell how many runs have ended."""
+    if callable(progress):
+        yield progress
+    elif not progress:
+        yield lambda runs: None
+    else:
+        from tqdm.auto import tqdm
 
-    return tqdm(total=total, unit="run", desc="compiling, once")
+        with tqdm(total=total, unit="run", desc="compiling, once") as bar:
+
+            def update(runs: int) -> None:
+                bar.set_description_str("simulate", refresh=False)
+                bar.update(runs)
+
+            yield update

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bootleader.bandits import DRAWS
+from bootleader.bandits import DRAWS, Arms
 from bootleader.bandits.families import gaussian_draw
 from bootleader.compilation import LAWS, fingerprint, inline, inner, kernel, named, switch
 from bootleader.moments import welford
@@ -20,6 +20,7 @@ from bootleader.player import POOLING_GROWTH
 from bootleader.policies import Noise
 from bootleader.sampling import accepted_normal, rejected, settle_normal
 from bootleader.simulation.lanes import draw_normals, studentise_lanes, toss_coins
+from bootleader.simulation.starts import Streams
 from bootleader.streams import below, mix64, uniform
 
 NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
@@ -65,15 +66,6 @@ class Plan(NamedTuple):
     draw: int
 
 
-class Streams(NamedTuple):
-    """Generator states of the lanes; ``rewards`` has one for each arm."""
-
-    gamma: Any
-    noise: Any
-    spare: Any
-    rewards: Any
-
-
 class Table(NamedTuple):
     """The arms' moments and index laws (arm x lane), and what a lane keeps beside them.
 
@@ -92,6 +84,11 @@ class Table(NamedTuple):
     pooled_at: Any
     regret: Any
 
+    @property
+    def pulls(self) -> Any:
+        """Of each arm, in all lanes together."""
+        return self.moments[:, :, COUNT].sum(axis=1)
+
 
 def new_table(noise_sd: Any, gap: Any) -> Table:
     """The lanes at their start."""
@@ -101,7 +98,7 @@ def new_table(noise_sd: Any, gap: Any) -> Table:
         **{name: np.zeros((arms, lanes)) for name in ("location", "scale", "shape")},
         noise_sd=noise_sd,
         gap=gap,
-        open_arms=np.tile(np.arange(arms), (lanes, 1)),
+        open_arms=np.repeat(np.arange(arms)[:, None], lanes, axis=1),
         open_left=np.full(lanes, arms),
         variance=np.zeros(lanes),
         pooled_at=np.zeros(1, np.int64),
@@ -132,6 +129,42 @@ def new_scratch(arms: int, lanes: int) -> Scratch:
         arm=np.zeros(lanes, np.uint64),
         reward=np.zeros(lanes),
     )
+
+
+class Lanes(NamedTuple):
+    """Runs in lock step, between two rounds; their arrays are (arm x lane), or of lanes alone."""
+
+    arms: Arms
+    streams: Streams
+    table: Table
+    scratch: Scratch
+    curves: Any
+
+    def part(self, first: int, last: int) -> Lanes:
+        """A copy of some of them."""
+
+        def columns(array: Any) -> Any:
+            return (array[:, first:last] if array.ndim > 1 else array[first:last]).copy()
+
+        return Lanes(
+            arms=Arms(*map(columns, self.arms))._replace(samples=self.arms.samples),
+            streams=Streams(*map(columns, self.streams)),
+            table=Table(*map(columns, self.table))._replace(pooled_at=self.table.pooled_at.copy()),
+            scratch=new_scratch(len(self.table.gap), last - first),
+            curves=columns(self.curves),
+        )
+
+    def put_back(self, first: int, part: Lanes) -> None:
+        """What is kept of a part in the end: its pulls and curves."""
+        last = first + part.curves.shape[1]
+        self.table.moments[:, first:last] = part.table.moments
+        self.curves[:, first:last] = part.curves
+
+
+def new_lanes(runs: Any, noise_sd: Any) -> Lanes:
+    """The runs of a block at their start."""
+    scratch = new_scratch(*runs.gap.shape)
+    return Lanes(runs.arms, runs.streams, new_table(noise_sd, runs.gap), scratch, runs.curves)
 
 
 @inline
@@ -208,11 +241,11 @@ def open_arms(opening, streams, table, scratch):
     """While arms have fewer pulls than the opening asks for: one of them, uniformly at random."""
     for lane in range(scratch.arm.shape[0]):
         spot = below(streams.spare, lane, streams.gamma[lane], table.open_left[lane])
-        k = table.open_arms[lane, spot]
+        k = table.open_arms[spot, lane]
         scratch.arm[lane] = k
         if table.moments[k, lane, COUNT] + 1.0 == opening:
             table.open_left[lane] -= 1
-            table.open_arms[lane, spot] = table.open_arms[lane, table.open_left[lane]]
+            table.open_arms[spot, lane] = table.open_arms[table.open_left[lane], lane]
 
 
 @inline
@@ -271,7 +304,7 @@ def build_kernel(source: str) -> Any:
     """The kernel, cached on disk under the fingerprint of its sources."""
 
     @kernel
-    def advance(plan, arms, streams, table, scratch, checkpoints, curves, start, stop):
+    def advance(plan, arms, streams, table, scratch, curves, checkpoints, bell, start, stop):
         source  # noqa: B018  (a free variable, and so part of numba's cache key)
         first, second, third, samples = arms.first, arms.second, arms.third, arms.samples
         gamma, noise_state, spare, rewards = streams.gamma, streams.noise, streams.spare, streams.rewards
@@ -286,6 +319,8 @@ def build_kernel(source: str) -> Any:
         if start == 0 and opening_rounds == 0:
             renew_all(plan, table, 0)
         for played in range(start, stop):
+            if bell[0] != 0:
+                return played
             if played < opening_rounds:
                 open_arms(plan.opening, streams, table, scratch)
             else:
@@ -313,6 +348,7 @@ def build_kernel(source: str) -> Any:
                 for lane in range(regret.shape[0]):
                     curves[mark, lane] = regret[lane]
                 mark += 1
+        return stop
 
     return advance
 

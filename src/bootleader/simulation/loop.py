@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy.typing as npt
 
 from bootleader.player import player_of
 from bootleader.policies import Policy
+from bootleader.simulation.crew import Crew, Stopped
 
 if TYPE_CHECKING:
     from bootleader.simulation.blocks import Block, Runs
@@ -48,10 +48,8 @@ class LibraryPolicy:
         self._player.learn(arm, reward)
 
 
-def play_python(policy: Any, block: Block, runs: Runs, stop: threading.Event | None = None) -> npt.NDArray[np.int64]:
+def play_python(policy: Any, block: Block, runs: Runs, crew: Crew | None = None) -> npt.NDArray[np.int64]:
     """Play every run of a block in plain Python; fill in its curves and return the pulls of each arm."""
-    from bootleader.simulation.blocks import Stopped
-
     pulls = np.zeros(block.bandit.arms, np.int64)
     for lane in range(block.runs):
         run = block.first_run + lane
@@ -62,7 +60,7 @@ def play_python(policy: Any, block: Block, runs: Runs, stop: threading.Event | N
         player.start(block.bandit.arms, np.random.default_rng([block.seed, run, USER_RANDOMNESS]))
         regret, mark = 0.0, 0
         for played in range(1, block.rounds + 1):
-            if stop is not None and stop.is_set():
+            if crew is not None and crew.stopping:
                 raise Stopped
             arm = player.pull()
             if isinstance(arm, bool) or not isinstance(arm, int | np.integer) or not 0 <= arm < block.bandit.arms:
@@ -78,8 +76,8 @@ def play_python(policy: Any, block: Block, runs: Runs, stop: threading.Event | N
 
 def reward_source(block: Block, runs: Runs, lane: int) -> Any:
     """The rewards of one run: call with an arm, get its next reward."""
-    states = [[int(state)] for state in runs.rewards[:, lane]]
-    gamma = int(runs.gamma[lane])
+    states = [[int(state)] for state in runs.streams.rewards[:, lane]]
+    gamma = int(runs.streams.gamma[lane])
     columns = [[float(x) for x in column[:, lane]] for column in runs.arms[:3]]
 
     def pay(arm: int) -> float:

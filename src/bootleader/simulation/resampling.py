@@ -13,7 +13,7 @@ import numpy as np
 from bootleader.blockwise import WORKSPACE, prepare
 from bootleader.compilation import RESAMPLERS, fingerprint, inner, kernel, switch
 from bootleader.moments import welford
-from bootleader.simulation.lockstep import Streams, draw_of
+from bootleader.simulation.lockstep import draw_of
 from bootleader.streams import below
 
 FIRST_STRETCH = 8
@@ -46,6 +46,11 @@ class HistoryTable(NamedTuple):
     open_left: Any
     regret: Any
     indices: Any
+
+    @property
+    def pulls(self) -> Any:
+        """Of each arm."""
+        return self.count
 
 
 def arena_size(arms: int, rounds: int) -> int:
@@ -125,12 +130,14 @@ def build_kernel(source: str) -> Any:
     """The kernel, cached on disk under the fingerprint of its sources."""
 
     @kernel
-    def advance(plan, arms, streams, table, checkpoints, curves, lane, start, stop):
+    def advance(plan, arms, streams, table, curves, checkpoints, lane, bell, start, stop):
         source  # noqa: B018  (a free variable, and so part of numba's cache key)
         prepare(table.arena, streams.gamma[lane])
         opening_rounds = plan.opening * table.count.shape[0]
         mark = np.searchsorted(checkpoints, start + 1)
         for played in range(start, stop):
+            if bell[0] != 0:
+                return played
             if played < opening_rounds:
                 k = open_arm(plan.opening, streams, table, lane)
             else:
@@ -144,13 +151,14 @@ def build_kernel(source: str) -> Any:
             table.count[k], table.anchor[k], table.drift[k], table.rss[k] = welford(
                 table.count[k], table.anchor[k], table.drift[k], table.rss[k], reward
             )
-            table.regret[0] += table.gap[k, lane]
+            table.regret[0] += table.gap[k]
             if played + 1 == checkpoints[mark]:
                 curves[mark, lane] = table.regret[0]
                 mark += 1
+        return stop
 
     return advance
 
 
 advance = build_kernel(fingerprint())
-__all__ = ["HistoryPlan", "HistoryTable", "Streams", "advance", "arena_size", "new_table"]
+__all__ = ["HistoryPlan", "HistoryTable", "advance", "arena_size", "new_table"]

@@ -14,7 +14,7 @@ from bootleader.compilation import fingerprint, inner, kernel
 from bootleader.many_arms import leader, plant, set_law, settle, write_law
 from bootleader.moments import welford
 from bootleader.player import POOLING_GROWTH
-from bootleader.simulation.lockstep import ANCHOR, COUNT, DRIFT, NONE, RSS, Plan, Streams, draw_of, law_of
+from bootleader.simulation.lockstep import ANCHOR, COUNT, DRIFT, NONE, RSS, Plan, draw_of, law_of
 from bootleader.streams import below, uniform
 
 
@@ -30,6 +30,11 @@ class RunTable(NamedTuple):
     pooled_at: Any
     regret: Any
     forest: Any
+
+    @property
+    def pulls(self) -> Any:
+        """Of each arm."""
+        return self.moments[:, COUNT]
 
 
 def new_table(noise_sd: Any, gap: Any) -> RunTable:
@@ -98,7 +103,7 @@ def build_kernel(source: str) -> Any:
     """The kernel, cached on disk under the fingerprint of its sources."""
 
     @kernel
-    def advance(plan, arms, streams, table, checkpoints, curves, lane, start, stop):
+    def advance(plan, arms, streams, table, curves, checkpoints, lane, bell, start, stop):
         source  # noqa: B018  (a free variable, and so part of numba's cache key)
         forest, spare, gamma = table.forest, streams.spare, streams.gamma[lane]
         opening_rounds = plan.opening * table.moments.shape[0]
@@ -106,6 +111,8 @@ def build_kernel(source: str) -> Any:
         if start == 0 and opening_rounds == 0:
             renew_all(plan, table, 0)
         for played in range(start, stop):
+            if bell[0] != 0:
+                return played
             if played < opening_rounds:
                 k = open_arm(plan.opening, spare, gamma, lane, table)
             elif plan.epsilon > 0.0 and uniform(spare, lane, gamma) < plan.epsilon:
@@ -129,9 +136,10 @@ def build_kernel(source: str) -> Any:
             if pulls == checkpoints[mark]:
                 curves[mark, lane] = table.regret[0]
                 mark += 1
+        return stop
 
     return advance
 
 
 advance = build_kernel(fingerprint())
-__all__ = ["COUNT", "Plan", "RunTable", "Streams", "advance", "new_table"]
+__all__ = ["Plan", "RunTable", "advance", "new_table"]
