@@ -77,7 +77,7 @@ def test_a_killed_worker_costs_time_and_nothing_else(client, local):
 
 def test_a_task_is_small_both_ways():
     marks = checkpoint_rounds(1_000, 200)
-    task = next(iter(tasks_of([bl.ReBoot(sigma_a=1.5)], BANDIT, 0, 64, 1_000, marks, width=2)))
+    task = tasks_of([bl.ReBoot(sigma_a=1.5)], BANDIT, 0, 64, 1_000, marks, width=2, narrow=4)[0]
     (result,) = play_blocks(task.blocks)
     assert len(pickle.dumps(task.blocks)) < 4_000
     # 200 checkpoints' means and squares for each 32 runs, final regrets, 5 pulls: eight bytes each, and the envelope
