@@ -101,6 +101,31 @@ def test_a_thread_that_is_free_in_mid_block_takes_over_half(pool):
     assert helped.is_set()
 
 
+@pytest.mark.parametrize(
+    ("policy", "arms", "rounds"),
+    [(bl.Giro(), 5, 12_000), (bl.ReBoot(1.5, weights="mammen"), 5, 12_000), (bl.ReBoot(1.5), 600, 60_000)],
+    ids=str,
+)
+def test_runs_that_are_not_begun_are_taken_over(pool, policy, arms, rounds):
+    """The run at play comes out of its kernel for that, and goes on where it was."""
+    came_out_at = []
+
+    class Watched(Crew):
+        def hand_over(self, work, *args):
+            came_out_at.append(args[-1])
+            return super().hand_over(work, *args)
+
+    block = block_of(policy, bl.GaussianBandit(bl.Uniform(0, 1, arms=arms)), rounds=rounds, runs=3)
+    alone = play_block(block)
+    crew = Watched(pool, width=4, tasks=4)
+    playing = pool.submit(play_blocks, [block], crew)
+    time.sleep(0.005)
+    for _ in range(3):
+        pool.submit(play_blocks, [], crew).result(timeout=60)  # tasks without work: their threads are free
+    assert_same(playing.result(timeout=60)[0], alone)
+    assert came_out_at in ([range(1, 3)], [range(1, 3), range(2, 3)], [range(2, 3)])  # as the threads happen to meet
+
+
 def test_what_nobody_takes_over_is_played_by_its_owner():
     with ThreadPoolExecutor(1) as one:
         block = block_of(bl.ReBoot(sigma_a=1.5), rounds=20_000, runs=64)

@@ -123,7 +123,7 @@ class FamilyBandit(Bandit):
         mean = _drawn(self.means, uniforms[: self.arms], shape)
         given_sd = _drawn(getattr(self, "sd", 1.0), uniforms[self.arms :], shape)
         columns = self.parameters_of(mean, given_sd)
-        first, second, third, sd = (np.broadcast_to(np.asarray(c, float), mean.shape).copy() for c in columns)
+        first, second, third, sd = (filled(shape, column) for column in columns)
         return Arms(first, second, third, np.zeros(1), mean, sd)
 
 
@@ -134,8 +134,14 @@ def _drawn(spec: Any, uniforms: Floats, shape: tuple[int, int]) -> Floats:
     if isinstance(spec, LogUniform):
         log_low, log_high = np.log(spec.low), np.log(spec.high)
         return np.asarray(np.exp(log_low + (log_high - log_low) * uniforms))
-    column = np.asarray(spec, float)
-    return np.broadcast_to(column[:, None] if column.ndim else column, shape).copy()
+    return filled(shape, np.reshape(spec, (-1, 1)))
+
+
+def filled(shape: tuple[int, ...], values: Any) -> Floats:
+    """An array of this shape that holds the values, repeated as broadcasting has it."""
+    array = np.empty(shape)
+    array[...] = values
+    return array
 
 
 def validated_means(

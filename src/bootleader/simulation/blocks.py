@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bootleader.bandits import DRAWS, Arms, Bandit
+from bootleader.bandits.base import filled
 from bootleader.policies import HistoryRule, IndexRule, Policy
-from bootleader.simulation.crew import SILENT, Crew
+from bootleader.simulation.crew import SILENT, Bell, Crew
 from bootleader.simulation.loop import play_python
 
 if TYPE_CHECKING:
@@ -145,8 +147,7 @@ def _index_plan(rule: IndexRule, bandit: Bandit) -> Any:
 
 def _known_sd(policy: Policy, runs: Runs) -> Floats:
     """Each arm's noise sd in each run, as the policy believes it."""
-    arms, lanes = runs.gap.shape
-    return np.broadcast_to(policy.known_sd(arms, runs.arms.sd), (arms, lanes)).astype(float)
+    return filled(runs.gap.shape, policy.known_sd(len(runs.gap), runs.arms.sd))
 
 
 def _play_lockstep(
@@ -170,11 +171,11 @@ def _play_lanes(plan: Any, lanes: Any, block: Block, crew: Crew, start: int) -> 
     def is_long(played: int) -> bool:
         return (block.rounds - played) * int(arms * count) >= WORTH_CUTTING
 
-    bell = crew.listen(cuttable=count >= 2 * FEWEST_LANES and is_long(start))
-    began = time.thread_time()
-    played = lockstep.advance(plan, *lanes, block.checkpoints, bell, start, block.rounds)
-    seconds = time.thread_time() - began
-    if not crew.leave(bell):
+    def go_on(bell: Bell) -> int:
+        return int(lockstep.advance(plan, *lanes, block.checkpoints, bell, start, block.rounds))
+
+    played, seconds, offered = _timed(crew, go_on, cuttable=count >= 2 * FEWEST_LANES and is_long(start))
+    if not offered:
         return seconds
     if not is_long(played):
         crew.free()
@@ -198,7 +199,9 @@ def _play_tournament(
     def new_table(lane: int) -> Any:
         return tournament.new_table(noise_sd[:, lane].copy(), runs.gap[:, lane].copy())
 
-    return _play_one_by_one(tournament.advance, _index_plan(rule, block.bandit), new_table, block, runs, crew)
+    return _play_one_by_one(
+        tournament.advance, _index_plan(rule, block.bandit), new_table, block, runs, crew, range(block.runs)
+    )
 
 
 def _play_history(rule: HistoryRule, block: Block, runs: Runs, crew: Crew) -> tuple[npt.NDArray[np.int64], float]:
@@ -208,28 +211,51 @@ def _play_history(rule: HistoryRule, block: Block, runs: Runs, crew: Crew) -> tu
     plan = resampling.HistoryPlan(
         RESAMPLERS.index(rule.resample), _padded(rule.theta), rule.opening, DRAWS.index(block.bandit.draw)
     )
-    arena = np.empty(resampling.arena_size(block.bandit.arms, block.rounds))
-    return _play_one_by_one(
-        resampling.advance, plan, lambda lane: resampling.new_table(arena, runs.gap[:, lane].copy()), block, runs, crew
-    )
+
+    def new_table(lane: int) -> Any:
+        arena = np.empty(resampling.arena_size(block.bandit.arms, block.rounds))
+        return resampling.new_table(arena, runs.gap[:, lane].copy())
+
+    return _play_one_by_one(resampling.advance, plan, new_table, block, runs, crew, range(block.runs))
 
 
 def _play_one_by_one(
-    advance: Any, plan: Any, new_table: Any, block: Block, runs: Runs, crew: Crew
+    advance: Any, plan: Any, new_table: Any, block: Block, runs: Runs, crew: Crew, lanes: range
 ) -> tuple[npt.NDArray[np.int64], float]:
-    """Play runs one after the other, each at a table of its own."""
+    """Play some runs of a block one after the other, the later ones elsewhere once a thread is free to."""
     pulls, seconds = np.zeros(block.bandit.arms, np.int64), 0.0
-    for lane in range(block.runs):
+    elsewhere = None
+    while lanes:
+        lane, lanes = lanes[0], lanes[1:]
         table = new_table(lane)
         run = (plan, runs.arms, runs.streams, table, runs.curves, block.checkpoints, lane)
         advance(*run, SILENT, 0, 0)  # compiles, which is not to count
-        bell = crew.listen()
-        began = time.thread_time()
-        advance(*run, bell, 0, block.rounds)
-        seconds += time.thread_time() - began
-        crew.leave(bell)
+        played = 0
+        while played < block.rounds:
+
+            def go_on(bell: Bell, run: Any = run, start: int = played) -> int:
+                return int(advance(*run, bell, start, block.rounds))
+
+            played, taken, offered = _timed(crew, go_on, cuttable=len(lanes) > 0)
+            seconds += taken
+            if offered:
+                apart = replace(runs, streams=runs.streams.copied())  # two cores write to no line in common
+                elsewhere = crew.hand_over(_play_one_by_one, advance, plan, new_table, block, apart, crew, lanes)
+                lanes = range(0)
         pulls += np.asarray(table.pulls, np.int64)
+    if elsewhere is not None:
+        other_pulls, other_seconds = elsewhere()
+        pulls, seconds = pulls + other_pulls, seconds + other_seconds
     return pulls, seconds
+
+
+def _timed(crew: Crew, go_on: Callable[[Bell], int], cuttable: bool) -> tuple[int, float, bool]:
+    """Play until the end or the bell: how many rounds are played, the processor seconds, whether a thread is free."""
+    bell = crew.listen(cuttable)
+    began = time.thread_time()
+    played = go_on(bell)
+    seconds = time.thread_time() - began
+    return played, seconds, crew.leave(bell)
 
 
 def play_blocks(blocks: list[Block], crew: Crew | None = None) -> list[BlockResult]:

@@ -24,6 +24,10 @@ class Streams(NamedTuple):
     spare: Any
     rewards: Any
 
+    def copied(self) -> Streams:
+        """The same states in arrays of their own."""
+        return Streams(*(states.copy() for states in self))
+
 
 def build_kernel(source: str) -> Any:
     """The kernel, cached on disk under the fingerprint of its sources."""
