@@ -125,9 +125,10 @@ def direct_giro(means, rounds, a):  # type: ignore[no-untyped-def]
 
 
 @numba.njit
-def direct_rademacher(means, rounds, sigma_a):  # type: ignore[no-untyped-def]
-    """ReBoot with Rademacher weights, one random number a weight."""
+def direct_two_points(means, rounds, sigma_a, high, low, chance):  # type: ignore[no-untyped-def]
+    """ReBoot whose weights are ``low`` with the given chance and ``high`` otherwise, one random number a weight."""
     arms = means.shape[0]
+    threshold = np.uint64(chance * 2.0**64)
     history = np.zeros((arms, rounds))
     size, mean = np.zeros(arms, np.int64), np.zeros(arms)
     state = np.array([88172645463325252], np.uint64)
@@ -140,10 +141,10 @@ def direct_rademacher(means, rounds, sigma_a):  # type: ignore[no-untyped-def]
             if s > 0:
                 total = 0.0
                 for i in range(s):
-                    weight = 1.0 if _next(state) >> np.uint64(63) else -1.0
+                    weight = low if _next(state) < threshold else high
                     total += weight * (history[k, i] - mean[k])
                 for sign in (1.0, -1.0):
-                    weight = 1.0 if _next(state) >> np.uint64(63) else -1.0
+                    weight = low if _next(state) < threshold else high
                     total += weight * sign * math.sqrt(s + 2.0) * sigma_a
                 index = mean[k] + total / (s + 2.0)
             if index > best:

@@ -11,6 +11,7 @@ import numpy as np
 import bootleader as bl
 from benchmarks import baselines
 from benchmarks.measuring import Measured, processor_seconds, side_by_side
+from bootleader.policies.weights import TWO_POINTS
 
 ARMS, ROUNDS, RUNS = 10, 10_000, 500
 BANDIT = bl.GaussianBandit(means=bl.Uniform(5, 7, arms=ARMS))
@@ -62,7 +63,14 @@ def history_policies(repeats: int) -> Iterator[Measured]:
     one = ThreadPoolExecutor(1)  # neither side has the other core busy, which would slow both
     for policy, direct, bar in (
         (bl.Giro(a=1), lambda: baselines.direct_giro(means, ROUNDS, 1), 7.0),
-        (bl.ReBoot(sigma_a=1.5, weights="rademacher"), lambda: baselines.direct_rademacher(means, ROUNDS, 1.5), None),
+        *(
+            (
+                bl.ReBoot(sigma_a=1.5, weights=weights),
+                lambda points=points: baselines.direct_two_points(means, ROUNDS, 1.5, *points),
+                None,
+            )
+            for weights, points in TWO_POINTS.items()
+        ),
     ):
         mine, theirs = zip(
             *(
