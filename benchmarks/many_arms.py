@@ -21,6 +21,7 @@ from bootleader.many_arms import DF, LOCATION, SCALE
 from bootleader.policies import base
 from bootleader.sampling import accepted_normal, rejected, settle_normal, studentise
 from bootleader.simulation import blocks, tournament
+from bootleader.simulation.crew import SILENT
 from bootleader.streams import mix64
 
 assert compilation  # makes the library's scalar functions known to numba
@@ -78,8 +79,8 @@ class Run:
     def play(self, rounds: int) -> None:
         """Go on for some rounds."""
         tournament.advance(
-            self.plan, self.runs.arms, self.runs.streams, self.table, self.block.checkpoints, self.runs.curves, 0,
-            self.played, self.played + rounds,
+            self.plan, self.runs.arms, self.runs.streams, self.table, self.runs.curves, self.block.checkpoints, 0,
+            SILENT, self.played, self.played + rounds,
         )  # fmt: skip
         self.played += rounds
 

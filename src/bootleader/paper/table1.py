@@ -68,7 +68,7 @@ def fitted(sizes: Any, values: Any) -> Interval:
 
 
 def bytes_held(policy: Policy, rounds: int) -> int:
-    """Bytes of the arrays that one run holds when it has been played, the kept curve left out.
+    """Bytes of the arrays that one run holds when it has been played, its curve cut down to a single checkpoint.
 
     Only arrays, because what the interpreter adds for itself differs from one look to the next.
     """

@@ -168,24 +168,25 @@ def _play_lanes(plan: Any, lanes: Any, block: Block, crew: Crew, start: int) -> 
 
     arms, count = lanes.table.gap.shape
 
-    def is_long(played: int) -> bool:
-        return (block.rounds - played) * int(arms * count) >= WORTH_CUTTING
+    def left(played: int) -> int:
+        draws = (block.rounds - played) * int(arms * count)
+        return draws if draws >= WORTH_CUTTING and count >= 2 * FEWEST_LANES else 0
 
     def go_on(bell: Bell) -> int:
         return int(lockstep.advance(plan, *lanes, block.checkpoints, bell, start, block.rounds))
 
-    played, seconds, offered = _timed(crew, go_on, cuttable=count >= 2 * FEWEST_LANES and is_long(start))
-    if not offered:
+    played, seconds, promised = _timed(crew, go_on, left(start))
+    if not promised:
         return seconds
-    if not is_long(played):
-        crew.free()
+    if left(played) == 0:
+        crew.decline()
         return seconds + _play_lanes(plan, lanes, block, crew, played)
-    half = count // 8 * 4  # a whole number of vectors
-    here, there = lanes.part(0, half), lanes.part(half, count)
-    elsewhere = crew.hand_over(_play_lanes, plan, there, block, crew, played)
-    seconds += _play_lanes(plan, here, block, crew, played) + float(elsewhere())
+    middle = count // 8 * 4  # a whole number of vectors
+    here, there = lanes.part(0, middle), lanes.part(middle, count)
+    half = crew.hand_over(_play_lanes, plan, there, block, crew, played)
+    seconds += _play_lanes(plan, here, block, crew, played) + float(crew.result_of(half))
     lanes.put_back(0, here)
-    lanes.put_back(half, there)
+    lanes.put_back(middle, there)
     return seconds
 
 
@@ -223,8 +224,7 @@ def _play_one_by_one(
     advance: Any, plan: Any, new_table: Any, block: Block, runs: Runs, crew: Crew, lanes: range
 ) -> tuple[npt.NDArray[np.int64], float]:
     """Play some runs of a block one after the other, the later ones elsewhere once a thread is free to."""
-    pulls, seconds = np.zeros(block.bandit.arms, np.int64), 0.0
-    elsewhere = None
+    pulls, seconds, half = np.zeros(block.bandit.arms, np.int64), 0.0, None
     while lanes:
         lane, lanes = lanes[0], lanes[1:]
         table = new_table(lane)
@@ -236,22 +236,22 @@ def _play_one_by_one(
             def go_on(bell: Bell, run: Any = run, start: int = played) -> int:
                 return int(advance(*run, bell, start, block.rounds))
 
-            played, taken, offered = _timed(crew, go_on, cuttable=len(lanes) > 0)
+            played, taken, promised = _timed(crew, go_on, left=len(lanes) * block.rounds * block.bandit.arms)
             seconds += taken
-            if offered:
+            if promised:
                 apart = replace(runs, streams=runs.streams.copied())  # two cores write to no line in common
-                elsewhere = crew.hand_over(_play_one_by_one, advance, plan, new_table, block, apart, crew, lanes)
+                half = crew.hand_over(_play_one_by_one, advance, plan, new_table, block, apart, crew, lanes)
                 lanes = range(0)
         pulls += np.asarray(table.pulls, np.int64)
-    if elsewhere is not None:
-        other_pulls, other_seconds = elsewhere()
+    if half is not None:
+        other_pulls, other_seconds = crew.result_of(half)
         pulls, seconds = pulls + other_pulls, seconds + other_seconds
     return pulls, seconds
 
 
-def _timed(crew: Crew, go_on: Callable[[Bell], int], cuttable: bool) -> tuple[int, float, bool]:
+def _timed(crew: Crew, go_on: Callable[[Bell], int], left: float) -> tuple[int, float, bool]:
     """Play until the end or the bell: how many rounds are played, the processor seconds, whether a thread is free."""
-    bell = crew.listen(cuttable)
+    bell = crew.listen(left)
     began = time.thread_time()
     played = go_on(bell)
     seconds = time.thread_time() - began

@@ -204,9 +204,8 @@ def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterato
         with ThreadPoolExecutor(width) as own:
             yield from _mapped(tasks, own, width)
     elif isinstance(executor, ThreadPoolExecutor):
-        if any(isinstance(task.blocks[0].policy, Policy) for task in tasks):
-            _import_kernels()
-        crew = Crew(executor, width, len(tasks))
+        _import_kernels(any(isinstance(task.blocks[0].policy, Policy) for task in tasks))
+        crew = Crew(executor, min(width, cores()), len(tasks))
         try:
             yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks, crew))
         except BaseException:
@@ -216,9 +215,9 @@ def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterato
         yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks))
 
 
-def _import_kernels() -> None:
+def _import_kernels(all_of_them: bool) -> None:
     """Import what compiles before threads do, so that no two of them wait for each other's imports."""
-    for kernel in ("starts", "lockstep", "resampling", "tournament"):
+    for kernel in ("starts", "lockstep", "resampling", "tournament")[: None if all_of_them else 1]:
         importlib.import_module(f"bootleader.simulation.{kernel}")
 
 
