@@ -99,6 +99,25 @@ def test_nothing_is_remembered_beyond_its_age() -> None:
     assert not agent.open_decisions
 
 
+def test_a_refused_report_does_not_even_drop_what_is_too_old() -> None:
+    clock = Clock()
+    agent = agent_of(max_age=60.0, clock=clock)
+    old = agent.decide()
+    clock.now += 50.0
+    young = agent.decide()
+    agent.reward(young.id, 1.0)
+    clock.now += 20.0
+    before = agent.to_json()
+    for decision, error in ((young, ValueError), (old, LookupError)):
+        with pytest.raises(error):
+            agent.reward(decision.id, 2.0)
+        assert agent.to_json() == before
+    assert not agent.open_decisions
+    agent.decide()
+    assert agent.to_json() != before
+    assert len(agent.open_decisions) == 1
+
+
 def test_an_arm_whose_rewards_never_come_does_not_hold_up_the_others() -> None:
     clock = Clock()
     agent = agent_of(max_age=3600.0, clock=clock)

@@ -130,8 +130,7 @@ class AgentMachine(RuleBasedStateMachine):
             else:
                 self.refuses(ValueError, self.agent.reward, decision.id, reward)
         else:
-            with pytest.raises(LookupError):
-                self.agent.reward(decision.id, reward)
+            self.refuses(LookupError, self.agent.reward, decision.id, reward)
 
     @rule(decision=consumes(decisions))
     def lose(self, decision: Any) -> None:

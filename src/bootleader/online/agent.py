@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bootleader.checks import positive, seed_of, whole
-from bootleader.online.decisions import DEFAULT_AGE, DEFAULT_LIMIT, Decision, Ledger, Receipt
+from bootleader.online.decisions import DEFAULT_AGE, DEFAULT_LIMIT, Decision, Ledger, Receipt, Settled
 from bootleader.online.learner import ArmState
 from bootleader.online.making import known_sds, learner_of, sd_of_new_arm
 from bootleader.online.probabilities import Probabilities, choice_probabilities
@@ -183,27 +183,20 @@ class Agent:
         if not isinstance(decision_id, str):
             raise TypeError(f"decision_id must be the id of a Decision, got {decision_id!r}")
         with self._lock:
-            self._give_up_old()
-            if decision_id in self._ledger.settled:
-                return self._second_report(decision_id, number)
-            pending = self._ledger.open.get(decision_id)
-            if pending is None:
+            found = self._ledger.find(decision_id)  # what is too old is not dropped here: a refusal changes nothing
+            if found is None:
                 raise LookupError(self._ledger.why_unknown(decision_id))
+            if isinstance(found, Settled):
+                return found.reported_again(decision_id, number)
             self._ledger.settle(decision_id, number)
             self._give_up_old()
-            if not pending.live:
+            if not found.live:
                 return Receipt.ARM_REMOVED
-            slot = self._slots[pending.arm]
+            slot = self._slots[found.arm]
             self._chances = None
             self._learner.arms[slot].in_flight -= 1
             self._learner.learn(slot, number if self.maximize else -number)
             return Receipt.COUNTED
-
-    def _second_report(self, decision_id: str, value: float) -> Receipt:
-        first = self._ledger.settled[decision_id]
-        if value != first.value:
-            raise ValueError(f"decision {decision_id!r} already has the reward {first.value!r}, got {value!r}")
-        return Receipt.REPEATED if first.learnt else Receipt.ARM_REMOVED
 
     def _give_up_old(self) -> None:
         for arm in self._ledger.expire():
@@ -228,7 +221,7 @@ class Agent:
     def open_decisions(self) -> dict[str, str]:
         """The decisions that wait for a reward: id to arm, oldest first."""
         with self._lock:
-            return {decision_id: pending.arm for decision_id, pending in self._ledger.open.items()}
+            return {decision_id: pending.arm for decision_id, pending in self._ledger.awaited()}
 
     def add_arm(self, name: str, metadata: Any = None, *, again: bool = False, noise_sd: float | None = None) -> None:
         """Take in a new arm, which is then explored as the policy explores a new arm.
@@ -331,7 +324,7 @@ class Agent:
         from bootleader.online.summary import described
 
         with self._lock:
-            return described(self.policy, self._learner, self._names, len(self._ledger.open), self.maximize)
+            return described(self.policy, self._learner, self._names, len(self._ledger.awaited()), self.maximize)
 
     # Save, restore, merge ------------------------------------------------------------------------------------------
 

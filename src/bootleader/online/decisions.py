@@ -60,6 +60,12 @@ class Settled(NamedTuple):
     time: float
     learnt: bool  # not if the arm had left
 
+    def reported_again(self, decision_id: str, value: float) -> Receipt:
+        """What a second report means; another value is an error."""
+        if value != self.value:
+            raise ValueError(f"decision {decision_id!r} already has the reward {self.value!r}, got {value!r}")
+        return Receipt.REPEATED if self.learnt else Receipt.ARM_REMOVED
+
 
 class Ledger:
     """The open decisions and the lately settled ones: at most ``limit`` of each, none older than ``age`` seconds.
@@ -88,6 +94,16 @@ class Ledger:
         decision_id = f"{self._tag}-{self.issued}"
         self.open[decision_id] = Pending(arm, self.clock())
         return decision_id
+
+    def find(self, decision_id: str) -> Pending | Settled | None:
+        """An open decision or a settled one; None if it is unknown, or old enough to be forgotten."""
+        found = self.open.get(decision_id) or self.settled.get(decision_id)
+        return found if found is not None and found.time >= self.clock() - self.age else None
+
+    def awaited(self) -> list[tuple[str, Pending]]:
+        """The open decisions, oldest first, those left out that are old enough to be forgotten."""
+        horizon = self.clock() - self.age
+        return [(decision_id, pending) for decision_id, pending in self.open.items() if pending.time >= horizon]
 
     def settle(self, decision_id: str, value: float) -> None:
         """Close an open decision."""
