@@ -34,7 +34,8 @@ class IndexLearner(Learner):
         super().__init__(rule, seed, run)
         self.half_life = half_life
         self.variance = 0.0  # pooled over the arms at
-        self.pooled_at = 0  # this round, when all laws were renewed
+        self.pooled_at = 0  # this round, when all laws were renewed; they will be again
+        self._renew_at = 0.0  # at this one
         self.location: list[float] = []
         self.scale: list[float] = []
         self.shape: list[float] = []
@@ -99,7 +100,7 @@ class IndexLearner(Learner):
         if self.stale or not self.playing:  # the next choice will settle everything
             return
         place = self.place[slot]
-        if (self.rule.pooled or self.half_life is not None) and self._must_renew():
+        if self.rounds >= self._renew_at:
             self.renew()
         elif place >= 0:
             rule = self.rule
@@ -116,11 +117,11 @@ class IndexLearner(Learner):
             self._young += (after != math.inf) - (before != math.inf)
         self._quick = self._normal and not self._young and self._crowd is None
 
-    def _must_renew(self) -> bool:
-        since = self.rounds - self.pooled_at
-        if self.half_life is not None and since * RENEWALS >= self.half_life:
-            return True
-        return self.rule.pooled and POOLING_GROWTH * since >= self.pooled_at
+    def _next_renewal(self) -> float:
+        """The round in which the pool is old, or too much has faded; never, if laws know of neither."""
+        half_life = math.inf if self.half_life is None else self.half_life
+        pool_lasts = self.pooled_at / POOLING_GROWTH if self.rule.pooled else math.inf
+        return self.pooled_at + min(pool_lasts, half_life / RENEWALS)
 
     def settle(self) -> None:
         super().settle()
@@ -140,6 +141,7 @@ class IndexLearner(Learner):
 
     def compute_laws(self) -> None:
         """The laws of all playing arms, from the pooled variance as it is."""
+        self._renew_at = self._next_renewal()
         self.location, self.scale, self.shape = self._computed_laws()
         self._young = 0
         if self.rule.noise == Noise.STUDENT:

@@ -18,7 +18,8 @@ def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple
     ratio = theta[0]
     if v == 0.0:
         return mean, 0.0, math.inf
-    guard = s * v * min(1.0, math.sqrt(GUARD_UNTIL / s))
+    fading = math.sqrt(GUARD_UNTIL / s) if s > GUARD_UNTIL else 1.0
+    guard = s * v * fading
     scale = math.sqrt(max(rss, guard) + 6.0 * ratio * ratio * v) / (s + 2.0)
     return mean, scale, s - 1.0 if s <= STUDENT_UNTIL else math.inf
 
