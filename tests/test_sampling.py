@@ -221,7 +221,8 @@ def test_two_point_index_has_the_exact_law_of_a_small_history(name, pseudo):
         law[round(index, 9)] = law.get(round(index, 9), 0.0) + weight
     history = [y - anchor for y in rewards]
     theta = (low, high, chance, sigma_a, pseudo)
-    draws = np.round(draws_of(two_point_index, theta, history, 0, s, anchor, mean - anchor), 9)
+    rest = (math.nan, math.nan, math.nan, -math.inf, True)  # what these weights do not read
+    draws = np.round(draws_of(two_point_index, theta, history, 0, s, anchor, mean - anchor, *rest), 9)
     values, counts = np.unique(draws, return_counts=True)
     assert set(values) == set(law)
     assert stats.chisquare(counts, [law[value] * DRAWS for value in values], sum_check=False).pvalue > LEVEL
@@ -259,7 +260,8 @@ def test_resampled_sum_does_not_favour_a_place():
 def test_giro_index_has_the_mean_and_variance_of_a_bootstrap(a):
     rewards = np.array([2.0, 3.5, 7.1, -1.0, 0.4, 2.2])
     s, anchor = len(rewards), rewards[0]
-    draws = draws_of(giro_index, (a,), list(rewards - anchor), 0, s, anchor, rewards.mean() - anchor)
+    rest = (rewards.var() * s, min(rewards) - anchor, max(rewards) - anchor, -math.inf, True)
+    draws = draws_of(giro_index, (a,), list(rewards - anchor), 0, s, anchor, rewards.mean() - anchor, *rest)
     means, variances, chances = [], [], []
     up = a * s - math.floor(a * s)
     for m, chance in ((math.floor(a * s), 1 - up), (math.ceil(a * s), up)):

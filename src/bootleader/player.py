@@ -7,7 +7,7 @@ clever, but it draws the same words from the same streams in the same order, so 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bootleader.moments import welford
@@ -47,7 +47,7 @@ class Player:
         """The arm to pull now."""
         if self._open:
             return self._open[self._below(len(self._open))]
-        return self.leader(self.indices())
+        return self.leader(self.contest())
 
     def learn(self, arm: int, reward: float) -> None:
         """Take in the reward of a pull."""
@@ -63,6 +63,10 @@ class Player:
     def indices(self) -> list[float]:
         """A fresh index for every arm."""
         raise TypeError(f"{type(self).__name__} draws no indices")
+
+    def contest(self) -> list[float]:
+        """An index for every arm, as far as it takes to tell the largest."""
+        return self.indices()
 
     def leader(self, indices: Sequence[float]) -> int:
         """The arm with the largest index, ties broken uniformly at random."""
@@ -146,13 +150,28 @@ class HistoryPlayer(Player):
         self.history[arm].append(reward - self.anchor[arm])
 
     def indices(self) -> list[float]:
-        return [
-            self.rule.resample(
-                self.rule.theta, self.history[k], 0, int(self.count[k]), self.anchor[k], self.drift[k],
-                self.spare, 0, self.gamma,
-            )
-            for k in range(self.arms)
-        ]  # fmt: skip
+        return [self._index(k, -math.inf, False) for k in range(self.arms)]
+
+    def contest(self) -> list[float]:
+        return contest(self._index, self.count)
+
+    def _index(self, k: int, best: float, is_last: bool) -> Any:
+        history = self.history[k]
+        return self.rule.resample(
+            self.rule.theta, history, 0, int(self.count[k]), self.anchor[k], self.drift[k], self.rss[k],
+            min(history), max(history), best, is_last, self.spare, 0, self.gamma,
+        )  # fmt: skip
+
+
+def contest(index: Callable[[int, float, bool], float], counts: Sequence[float]) -> list[float]:
+    """An index for every arm, each told the best before it; the longest history, which costs most to draw, is last."""
+    longest = max(range(len(counts)), key=counts.__getitem__)
+    indices = [-math.inf] * len(counts)
+    best = -math.inf
+    for k in [*range(longest), *range(longest + 1, len(counts)), longest]:
+        indices[k] = index(k, best, k == longest)
+        best = max(best, indices[k])
+    return indices
 
 
 def player_of(rule: Rule, arms: int, noise_sd: Sequence[float], seed: int, run: int) -> Player:

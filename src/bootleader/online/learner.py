@@ -6,12 +6,14 @@ choices, bit for bit, as long as every pull gets its reward before the next and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bootleader.moments import chan, welford
 from bootleader.online.noise import NormalBuffer
 from bootleader.online.opening import OpenArms
+from bootleader.player import contest
 from bootleader.policies.base import HistoryRule, Rule
 from bootleader.streams import Purpose, below, run_gamma, stream_state
 
@@ -218,14 +220,18 @@ class HistoryLearner(Learner):
         arm.history.append(reward - arm.anchor)
 
     def leader(self) -> int:
-        return self.first_of(self.indices(self.playing, self.spare))
+        def index(place: int, best: float, is_last: bool) -> float:
+            return self._index(self.playing[place], best, is_last, self.spare)
+
+        return self.first_of(contest(index, [self.arms[slot].count for slot in self.playing]))
 
     def indices(self, slots: Iterable[int], state: list[int]) -> list[float]:
         """A fresh index for each of the arms, from the stream ``state``."""
-        rule, gamma, arms = self.rule, self.gamma, self.arms
-        return [
-            rule.resample(
-                rule.theta, arms[k].history, 0, int(arms[k].count), arms[k].anchor, arms[k].drift, state, 0, gamma
-            )
-            for k in slots
-        ]
+        return [self._index(slot, -math.inf, False, state) for slot in slots]
+
+    def _index(self, slot: int, best: float, is_last: bool, state: list[int]) -> float:
+        rule, arm = self.rule, self.arms[slot]
+        return rule.resample(
+            rule.theta, arm.history, 0, int(arm.count), arm.anchor, arm.drift, arm.rss, min(arm.history),
+            max(arm.history), best, is_last, state, 0, self.gamma,
+        )  # fmt: skip

@@ -57,8 +57,11 @@ class IndexRule:
 class HistoryRule:
     """Index = a resampled mean of the arm's whole history.
 
-    ``resample(theta, history, start, count, anchor, drift, state, i, gamma)`` returns the index;
-    ``history[start:start + count]`` holds the rewards less the ``anchor``, whose mean is ``drift``.
+    ``resample(theta, history, start, count, anchor, drift, rss, lowest, highest, best, is_last, state, i, gamma)``
+    returns the index; ``history[start:start + count]`` holds the rewards less the ``anchor``: their mean is ``drift``,
+    their residual sum of squares ``rss``, the smallest ``lowest``, the largest ``highest``. An index that cannot lead
+    because it is below the ``best`` so far need not be worked out, -inf will do; nor one that leads, if it
+    ``is_last``: inf.
     """
 
     resample: Resample

@@ -81,8 +81,9 @@ def heads_sum(chance: Any, history: Any, start: Any, count: Any, drift: Any, sta
 
 
 def two_point_index(
-    theta: Any, history: Any, start: Any, count: Any, anchor: Any, drift: Any, state: Any, i: Any, gamma: Any
-) -> Any:
+    theta: Any, history: Any, start: Any, count: Any, anchor: Any, drift: Any, rss: Any, lowest: Any, highest: Any,
+    best: Any, is_last: Any, state: Any, i: Any, gamma: Any,
+) -> Any:  # fmt: skip
     """Ybar + (1/(s+p)) sum w_i e_i, with p = 0 or 2 pseudo residuals +-sqrt(s+2) sigma_a."""
     low, high, chance, sigma_a, pseudo = theta[0], theta[1], theta[2], theta[3], theta[4]
     # Residuals sum to zero, so sum w e = (high - low) * (sum of those whose coin shows 1).

@@ -37,6 +37,8 @@ class HistoryTable(NamedTuple):
     anchor: Any
     drift: Any
     rss: Any
+    lowest: Any
+    highest: Any
     arena: Any
     start: Any
     room: Any
@@ -62,7 +64,7 @@ def new_table(arena: Any, gap: Any) -> HistoryTable:
     """A run at its start; what the arena holds from another run does not matter."""
     arms = len(gap)
     return HistoryTable(
-        **{name: np.zeros(arms) for name in ("count", "anchor", "drift", "rss")},
+        **{name: np.zeros(arms) for name in ("count", "anchor", "drift", "rss", "lowest", "highest")},
         arena=arena,
         start=np.zeros(arms, np.int64),
         room=np.zeros(arms, np.int64),
@@ -93,13 +95,17 @@ def remember(table, k, value):
 
 @inner
 def choose_by_history(plan, streams, table, lane):
+    """The arm with the largest index; the one that costs most to draw comes last, and may not have to be drawn."""
     gamma = streams.gamma[lane]
     arms = table.count.shape[0]
     ties, best, leader = 0, -np.inf, 0
-    for k in range(arms):
+    longest = int(np.argmax(table.count))
+    for turn in range(arms):
+        is_last = turn == arms - 1
+        k = longest if is_last else turn + (turn >= longest)
         index = resample_of(
             plan.resample, plan.theta, table.arena, table.start[k], int(table.count[k]), table.anchor[k],
-            table.drift[k], streams.spare, lane, gamma,
+            table.drift[k], table.rss[k], table.lowest[k], table.highest[k], best, is_last, streams.spare, lane, gamma,
         )  # fmt: skip
         table.indices[k] = index
         if index > best:
@@ -148,6 +154,8 @@ def build_kernel(source: str) -> Any:
             )  # fmt: skip
             anchor = reward if table.count[k] == 0.0 else table.anchor[k]
             remember(table, k, reward - anchor)
+            table.lowest[k] = min(table.lowest[k], reward - anchor)
+            table.highest[k] = max(table.highest[k], reward - anchor)
             table.count[k], table.anchor[k], table.drift[k], table.rss[k] = welford(
                 table.count[k], table.anchor[k], table.drift[k], table.rss[k], reward
             )

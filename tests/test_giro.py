@@ -1,0 +1,132 @@
+"""Giro's shortcut: sums that are told from what they have to beat without being drawn, exactly."""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+import pytest
+from scipy import stats
+
+from bootleader import compilation  # noqa: F401  (makes the scalar functions known to numba)
+from bootleader.player import HistoryPlayer
+from bootleader.policies import Giro, giro
+from bootleader.streams import run_gamma, stream_state
+
+LEVEL = 1e-4  # of every single statistical test here; seeds are fixed
+VALUES = [0.0, 0.0, 0.0, 1.0, 3.0, -2.0]  # whole numbers, so that the law of a sum can be written down
+DRAWS = 40
+
+
+def law_of_sum() -> dict[float, float]:
+    """The exact law of the sum of DRAWS values taken with replacement."""
+    low, high = int(min(VALUES)), int(max(VALUES))
+    one = np.array([VALUES.count(value) / len(VALUES) for value in range(low, high + 1)])
+    law = np.ones(1)
+    for _ in range(DRAWS):
+        law = np.convolve(law, one)
+    return {DRAWS * low + place: chance for place, chance in enumerate(law)}
+
+
+def moments(values):
+    drift = sum(values) / len(values)
+    return drift, sum((value - drift) ** 2 for value in values), min(values), max(values)
+
+
+def sums_against(wanted, repeats, *, is_last=True, key=0):
+    drift, rss, lowest, highest = moments(VALUES)
+    state, gamma = [stream_state(7, key, 4, 0)], run_gamma(7, key)
+    history = [99.0, *VALUES]
+    return np.array([
+        giro.sum_against(
+            wanted, 1.0, history, 1, len(VALUES), drift, rss, lowest, highest, float(DRAWS), is_last, state, 0, gamma
+        )
+        for _ in range(repeats)
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("off", [-22.5, -16.0, -9.5, 9.0, 16.5, 23.0])  # standard deviations of about 9.4
+def test_sums_beyond_have_their_exact_law_and_the_others_are_on_their_side(monkeypatch, off):
+    """Every outcome is a category: each sum beyond, and being on the near side; wanted may be a sum itself."""
+    monkeypatch.setattr(giro, "UNLIKELY", 0.0)  # ask the coin always, although it often says yes
+    wanted = round(2 * (DRAWS * moments(VALUES)[0] + off)) / 2
+    side = math.copysign(1.0, off)
+    beyond = {value: chance for value, chance in law_of_sum().items() if side * (value - wanted) >= 0.0}
+    found = sums_against(wanted, 6_000, key=round(2 * off) + 100)
+    assert set(found[np.isinf(found)]) == {-side * math.inf}
+    assert set(found[np.isfinite(found)]) <= set(beyond)
+    common = {value: chance for value, chance in beyond.items() if chance * len(found) >= 5.0}
+    counts = [np.sum(found == value) for value in common]
+    counts += [np.isfinite(found).sum() - sum(counts), np.isinf(found).sum()]
+    chances = [*common.values(), sum(beyond.values()) - sum(common.values()), 1.0 - sum(beyond.values())]
+    expected = np.array(chances) * len(found)
+    likely = expected > 0.5
+    assert stats.chisquare(np.array(counts)[likely], expected[likely], sum_check=False).pvalue > LEVEL
+
+
+def test_what_may_still_be_beaten_is_drawn():
+    """Not the last, and probably above: then its index must be known."""
+    centre = DRAWS * moments(VALUES)[0]
+    far = 60.0
+    assert np.isfinite(sums_against(centre - far, 200, is_last=False)).all()
+    assert np.isinf(sums_against(centre + far, 200, is_last=False)).all()
+    assert np.isinf(sums_against(centre - far, 200, is_last=True)).all()
+    assert np.isfinite(sums_against(centre + 5.0, 200)).all()  # too near to ask
+
+
+def test_rounding_never_decides():
+    """Where 'wanted' comes from numbers so large that their rounding could be the difference, the sum is drawn."""
+    drift, rss, lowest, highest = moments(VALUES)
+    state, gamma = [3], run_gamma(0, 0)
+    far = DRAWS * drift + 60.0
+    total = giro.sum_against(
+        far, 1e15, VALUES, 0, len(VALUES), drift, rss, lowest, highest, float(DRAWS), True, state, 0, gamma
+    )
+    assert np.isfinite(total)
+
+
+@numba.njit(error_model="numpy")
+def compiled_beyond(off, side, reach, tilt, history, start, count, drift, draws, state, gamma):
+    return giro_sum_beyond(off, side, reach, tilt, history, start, count, drift, draws, state, 0, gamma)
+
+
+giro_sum_beyond = giro.sum_beyond
+
+
+@pytest.mark.parametrize("key", range(40))
+def test_the_rare_branch_is_the_same_compiled(key):
+    rng = np.random.default_rng(key)
+    values = rng.normal(size=60)
+    drift, rss, lowest, highest = moments(list(values))
+    draws, side = 50.0, 1.0 if key % 2 else -1.0
+    reach = highest - drift if side > 0 else drift - lowest
+    off = 0.8 * math.sqrt(draws * rss / len(values))
+    tilt = off / (draws * rss / len(values) + reach * off / 3.0)
+    start, gamma = stream_state(1, key, 4, 0), run_gamma(1, key)
+    plain, compiled = [start], np.array([start], np.uint64)
+    rest = (0, len(values), drift, draws)
+    total = giro.sum_beyond(off, side, reach, tilt, list(values), *rest, plain, 0, gamma)
+    assert compiled_beyond(off, side, reach, tilt, values, *rest, compiled, np.uint64(gamma)) == total
+    assert plain[0] == int(compiled[0])
+
+
+def test_choices_are_those_of_a_plain_bootstrap():
+    """Three arms that lead about equally often, one of them long: choices against NumPy's own bootstrap."""
+    rng = np.random.default_rng(5)
+    rewards = [rng.normal(6.0, 1.0, 400), rng.normal(5.8, 1.0, 50), rng.normal(5.7, 1.0, 40)]
+    player = HistoryPlayer(Giro(a=1).rule, 3, seed=2, run=0)
+    for k, values in enumerate(rewards):
+        for value in values:
+            player.learn(k, float(value))
+    repeats = 8_000
+    ours = np.bincount([player.choose() for _ in range(repeats)], minlength=3)
+    drawn = np.zeros((repeats, 3))
+    for k, values in enumerate(rewards):
+        padded = np.concatenate([values, np.zeros(len(values)), np.ones(len(values))])
+        drawn[:, k] = rng.choice(padded, (repeats, len(padded))).mean(axis=1)
+    theirs = np.bincount(drawn.argmax(axis=1), minlength=3)
+    assert ours.min() > repeats / 20
+    assert stats.chi2_contingency([ours, theirs]).pvalue > LEVEL
+    shortcuts = [player.contest() for _ in range(300)]
+    assert np.isinf(shortcuts).mean(axis=0)[0] > 0.5  # the long one is mostly not drawn
