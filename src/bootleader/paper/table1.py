@@ -58,9 +58,13 @@ def fitted(sizes: Any, values: Any) -> Interval:
     --------
     >>> str(fitted([1, 2, 4, 8], [3.0, 12.0, 48.0, 192.0]))
     '2 [2, 2]'
+    >>> str(fitted([1, 2, 4, 8], [1488, 1488, 1488, 1488]))
+    '0 [0, 0]'
     """
     from scipy import stats
 
+    if np.ptp(values) == 0:  # the fit is perfect, but a residual of rounding errors over another is any number
+        return Interval(0.0, 0.0, 0.0)
     fit = stats.linregress(np.log(np.asarray(sizes, float)), np.log(np.asarray(values, float)))
     reach = float(stats.t.ppf(0.975, len(sizes) - 2)) * float(fit.stderr)
     slope, low, high = (round(float(fit.slope) + step, 12) + 0.0 for step in (0.0, -reach, reach))
