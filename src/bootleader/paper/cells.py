@@ -27,7 +27,7 @@ REPEATS = 3  # of a timed cell, the fastest of which counts
 # that resample the history an index and a reward of it.
 ROUND = 14.0
 INDEX = {Noise.NONE: 1.0, Noise.NORMAL: 2.5, Noise.STUDENT: 10.0, Noise.FAIR_COINS: 13.0, Noise.OPTIMISM: 1.0}
-RESAMPLED_INDEX, RESAMPLED_REWARD = 170.0, 0.6
+RESAMPLED_INDEX, RESAMPLED_REWARD = 170.0, 0.15
 
 
 @dataclass(frozen=True)
