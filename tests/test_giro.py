@@ -75,6 +75,14 @@ def test_what_may_still_be_beaten_is_drawn():
     assert np.isfinite(sums_against(centre + 5.0, 200)).all()  # too near to ask
 
 
+def test_rewards_that_are_all_equal_are_no_trouble():
+    for best, is_last in ((3.0, True), (0.5, True), (0.9, False)):
+        index = giro.giro_index(
+            (1.0,), [0.0] * 60, 0, 60, 2.0, 0.0, 0.0, 0.0, 0.0, best, is_last, [3], 0, run_gamma(0, 0)
+        )
+        assert 0.0 < index < 2.0
+
+
 def test_rounding_never_decides():
     """Where 'wanted' comes from numbers so large that their rounding could be the difference, the sum is drawn."""
     drift, rss, lowest, highest = moments(VALUES)

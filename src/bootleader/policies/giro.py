@@ -68,7 +68,7 @@ def sum_against(
         side = 1.0 if wanted > centre else -1.0
         reach = highest - drift if wanted > centre else drift - lowest
         width = draws * (rss / count) + reach * off / 3.0
-        if off * off > UNLIKELY * width:
+        if 0.0 < UNLIKELY * width < off * off:
             tilt = off / width
             if uniform(state, i, gamma) >= math.exp(-0.5 * TIGHT * tilt * off):
                 return -side * math.inf
