@@ -27,7 +27,7 @@ class Measured:
         """Whether the bar is met; None without a bar."""
         if self.bar is None:
             return None
-        return self.value <= self.bar if self.at_most else self.value >= self.bar
+        return bool(self.value <= self.bar if self.at_most else self.value >= self.bar)
 
     def __str__(self) -> str:
         line = f"  {self.what:<72} {self.value:>10.4g} {self.unit:<10}"
@@ -46,7 +46,7 @@ class Measured:
 
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
-        return {**asdict(self), "met": self.met}
+        return {**asdict(self), "value": float(self.value), "met": self.met}
 
 
 def as_markdown(figures: Sequence[Measured]) -> str:

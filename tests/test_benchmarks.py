@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numba
 import numpy as np
 import pytest
@@ -40,6 +42,8 @@ def test_what_two_point_weights_are_measured_against_does_the_same_job(weights):
 
 
 def test_a_bar_is_met_or_missed():
-    figures = [Measured("a", "fast", 12.0, "x", bar=10), Measured("a", "small", 12.0, "x", bar=10, at_most=True)]
+    value = np.float64(12.0)  # as quantiles and medians are
+    figures = [Measured("a", "fast", value, "x", bar=10), Measured("a", "small", value, "x", bar=10, at_most=True)]
     assert [figure.met for figure in figures] == [True, False]
+    assert json.loads(json.dumps([figure.as_dict() for figure in figures]))[1]["met"] is False
     assert "missed" in as_markdown(figures).splitlines()[-1]
