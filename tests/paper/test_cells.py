@@ -135,3 +135,19 @@ def test_workers_do_not_change_results(tmp_path):
 def test_the_progress_bar_ends_full(store, capsys):
     job.run([CELL, dataclasses.replace(CELL, timed=True)], store, progress=True)
     assert "100 %" in capsys.readouterr().err
+
+
+def test_timed_cells_are_played_turn_by_turn_and_the_fastest_is_kept(store, monkeypatch):
+    """A slow moment then meets one repeat of many cells, not all repeats of one."""
+    cells = [dataclasses.replace(CELL, seed=seed, timed=True) for seed in range(2)]
+    played, seconds = [], iter([3.0, 1.0, 2.0, 5.0, 9.0, 4.0])
+    play = job.play
+
+    def slow(cell, *args):
+        played.append(cell.seed)
+        return dataclasses.replace(play(cell, *args), seconds=np.array([next(seconds)]))
+
+    monkeypatch.setattr(job, "play", slow)
+    results = job.run(cells, store, progress=False)
+    assert played == [0, 1] * job.REPEATS
+    assert [results[cell].seconds[0] for cell in cells] == [2.0, 1.0]
