@@ -12,6 +12,7 @@ from scipy import stats
 from bootleader import compilation  # noqa: F401  (makes the scalar functions known to numba)
 from bootleader.player import HistoryPlayer
 from bootleader.policies import Giro, giro
+from bootleader.policies.giro import sum_beyond
 from bootleader.streams import run_gamma, stream_state
 
 LEVEL = 1e-4  # of every single statistical test here; seeds are fixed
@@ -96,10 +97,7 @@ def test_rounding_never_decides():
 
 @numba.njit(error_model="numpy")
 def compiled_beyond(off, side, reach, tilt, history, start, count, drift, draws, state, gamma):
-    return giro_sum_beyond(off, side, reach, tilt, history, start, count, drift, draws, state, 0, gamma)
-
-
-giro_sum_beyond = giro.sum_beyond
+    return sum_beyond(off, side, reach, tilt, history, start, count, drift, draws, state, 0, gamma)
 
 
 @pytest.mark.parametrize("key", range(40))

@@ -15,7 +15,7 @@ from bootleader.simulation.engine import cores, simulate
 from bootleader.simulation.result import Simulation
 
 
-def play(cell: Cell, executor: Executor, told: Callable[[int], object] | bool = False) -> Simulation:
+def play(cell: Cell, executor: Executor | None, told: Callable[[int], object] | bool = False) -> Simulation:
     """Simulate a cell, and tell of runs as they end."""
     return simulate(
         cell.policy, cell.bandit, rounds=cell.rounds, runs=cell.runs, seed=cell.seed, checkpoints=CHECKPOINTS,
@@ -72,13 +72,13 @@ def run(
         nullcontext(outside) if outside is not None else ThreadPoolExecutor(workers or cores()) as executor,
         _bar(sum(cell.cost for cell in missing), progress) as bar,
     ):
-        timed = [cell for cell in missing if cell.timed]
+        timed, others = ([cell for cell in missing if cell.timed is clocked] for clocked in (True, False))
         if timed:
             bar.set_description_str(f"{len(timed)} cells on the clock")
         for cell, result in play_timed(timed, lambda cell: _advance(bar, cell.cost / REPEATS)):
             store.save(cell, result)
             results.add(cell, result)
-        for place, cell in enumerate(missing[len(timed) :], start=len(timed) + 1):
+        for place, cell in enumerate(others, start=len(timed) + 1):
             bar.set_description_str(f"cell {place} of {len(missing)}")
             result = play(cell, executor, lambda runs, cell=cell: _advance(bar, runs * cell.cost_a_run))  # type: ignore[misc]
             store.save(cell, result)
