@@ -24,9 +24,18 @@ def refused(capsys, *arguments):
     return line
 
 
-def processor_seconds_of_children():
-    spent = os.times()
-    return spent.children_user + spent.children_system
+def processor_seconds_of(code):
+    """What it costs to run this code in a Python of its own, and what it prints."""
+    # NumPy's linear algebra starts a thread for every core, which spins for a while: nobody waits for those.
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    began = os.times()
+    finished = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment
+    )  # fmt: skip
+    ended = os.times()
+    assert finished.returncode == 0, finished.stderr
+    spent = ended.children_user - began.children_user + ended.children_system - began.children_system
+    return spent, finished.stdout
 
 
 def test_help_is_quick_and_imports_nothing_heavy():
@@ -37,11 +46,10 @@ def test_help_is_quick_and_imports_nothing_heavy():
         "heavy = {'numba', 'matplotlib', 'pandas', 'scipy', 'distributed', 'jinja2'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
-    began = processor_seconds_of_children()
-    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert finished.returncode == 0, finished.stderr
-    assert "reproduce" in finished.stdout
-    assert processor_seconds_of_children() - began < 0.5
+    # The least of some starts: a processor that others share can be slow for one of them, but help that is slow is so in all.
+    starts = [processor_seconds_of(code) for _ in range(3)]
+    assert all("reproduce" in printed for _, printed in starts)
+    assert min(spent for spent, _ in starts) < 0.5
 
 
 @pytest.mark.parametrize("command", ["reproduce", "compare", "bound", "policies"])
