@@ -46,7 +46,7 @@ def test_help_is_quick_and_imports_nothing_heavy():
         "heavy = {'numba', 'matplotlib', 'pandas', 'scipy', 'distributed', 'jinja2'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
-    # The least of some starts: a processor that others share can be slow for one of them, but help that is slow is so in all.
+    # The least of some starts: a shared processor can be slow for one of them, but help that is slow is slow in all.
     starts = [processor_seconds_of(code) for _ in range(3)]
     assert all("reproduce" in printed for _, printed in starts)
     assert min(spent for spent, _ in starts) < 0.5
