@@ -73,15 +73,16 @@ def test_a_half_written_file_is_never_used(store, keep):
 
 
 def test_a_file_with_flipped_bytes_is_never_used(store):
-    store.save(CELL, job.play(CELL, None))
+    played = job.play(CELL, None)
+    store.save(CELL, played)
     path = store.path(CELL)
     whole = bytearray(path.read_bytes())
-    for place in range(60, len(whole) - 200, 97):
+    for place in range(len(whole)):
         spoilt = whole.copy()
         spoilt[place] ^= 0xFF
         path.write_bytes(spoilt)
         found = store.load(CELL)
-        assert found is None or same(found, job.play(CELL, None))
+        assert found is None or same(found, played)
 
 
 def test_a_file_under_the_wrong_name_is_never_used(store):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import zipfile
+import zlib
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 WIDEST = 96  # letters of a bandit's description that a line has room for
 ARRAYS = ("rounds", "mean_regret", "sem", "final_regret", "pulls", "seconds")
+# What NumPy, zipfile and json raise over a file that is damaged or is no archive: flags, sizes and places included.
+DAMAGED = (ValueError, KeyError, TypeError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -139,14 +144,15 @@ class Simulation:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Simulation:
         """Read what :meth:`save` wrote."""
+        content = io.BytesIO(Path(path).read_bytes())
         try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+            with np.load(content, allow_pickle=False) as stored:
                 about = json.loads(str(stored["about"]))
                 known = about["format"] == FORMAT
                 arrays = {name: stored[name] for name in ARRAYS} if known else {}
             if known:
                 return cls(policies=tuple(about["policies"]), bandit=about["bandit"], seed=about["seed"], **arrays)
-        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        except DAMAGED as error:
             raise ValueError(f"{path} is not a saved Simulation (see Simulation.save), or not all of one") from error
         raise ValueError(f"{path} has format {about['format']!r}; this version reads format {FORMAT}")
 
