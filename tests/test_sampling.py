@@ -9,12 +9,12 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from bootleader import compilation, sampling
 from bootleader.policies.giro import giro_index, resampled_sum
 from bootleader.policies.weights import TWO_POINTS, biased_coins, coins, heads_sum, two_point_index
-from bootleader.streams import run_gamma, stream_state
+from bootleader.streams import next_word, run_gamma, stream_state
 
 LEVEL = 1e-4
 assert compilation.LAWS  # importing it makes the scalar functions known to numba
@@ -59,13 +59,70 @@ def assert_counts(draws: np.ndarray, law: Any) -> None:
 # --- normal -----------------------------------------------------------------------------------------------------------
 
 
-def test_ziggurat_layers_have_equal_areas():
-    edges, heights = sampling.EDGES, sampling.HEIGHTS
-    areas = edges[1:-1] * (heights[2:] - heights[1:-1])
-    np.testing.assert_allclose(areas, edges[0] * heights[1], rtol=1e-9)
-    tail_area = math.sqrt(math.pi / 2) * math.erfc(sampling.TAIL / math.sqrt(2))
-    assert edges[1] * heights[1] + tail_area == pytest.approx(edges[0] * heights[1], rel=1e-12)
-    assert len(edges) == sampling.LAYERS + 1
+def density(x: Any) -> Any:
+    return np.exp(-0.5 * np.square(x))
+
+
+def corner_areas() -> np.ndarray:
+    """Of the tail, and of the rectangles that each layer's edge and the one below span above it, to the peak."""
+    edges = np.append(sampling.EDGES[: sampling.WHOLE], 0.0)
+    corners = -np.diff(edges) * np.diff(density(edges))
+    tail = math.sqrt(math.pi / 2) * math.erfc(edges[0] / math.sqrt(2))
+    return np.concatenate([[tail], corners, np.zeros(sampling.LAYERS - len(corners) - 1)])
+
+
+def test_layers_are_equal_parts_that_lie_under_the_density_and_no_more_would_fit():
+    area = math.sqrt(math.pi / 2) / sampling.LAYERS
+    edges = sampling.EDGES[: sampling.WHOLE]
+    heights = np.diff(density(edges), prepend=0.0)
+    np.testing.assert_allclose(edges * heights, area, rtol=1e-9)
+    x = np.linspace(0.0, edges[-1], 10_001)
+    assert (x * (density(x) - density(edges[-1]))).max() < area
+
+
+def test_a_place_and_its_alternative_follow_the_weights():
+    places = sampling.LAYERS
+    chances = (sampling.KEEP + np.bincount(sampling.OTHER, 1.0 - sampling.KEEP, minlength=places)) / places
+    weights = corner_areas()
+    np.testing.assert_allclose(chances, weights / weights.sum(), rtol=1e-9, atol=1e-15)
+    assert sampling.KEEP.min() >= 0.0
+
+
+def outside_the_layers(x: np.ndarray) -> np.ndarray:
+    """The distribution function of what the layers leave of a normal's size, written down."""
+    edges = np.append(sampling.EDGES[: sampling.WHOLE], 0.0)[::-1]  # narrowest first, after zero
+    stack_height = np.append(density(edges[1:]), 0.0)  # right of each of them
+    stack = np.concatenate([[0.0], np.cumsum(stack_height[:-1] * np.diff(edges))])  # its area left of each
+    left = np.searchsorted(edges, x, side="right") - 1
+    inside = stack[left] + stack_height[left] * (x - edges[left])
+    whole = math.sqrt(math.pi / 2)
+    return (whole * special.erf(x / math.sqrt(2)) - inside) / (whole * (1.0 - sampling.WHOLE / sampling.LAYERS))
+
+
+@numba.njit
+def compiled_left_over(start, gamma, out):
+    state = np.array([start])
+    for j in range(out.shape[0]):
+        out[j] = sampling.left_over(next_word(state, 0, gamma), state, 0, gamma)
+
+
+def test_what_the_layers_leave():
+    sizes = np.empty(500_000)
+    compiled_left_over(np.uint64(stream_state(0, 5, 3, 0)), np.uint64(run_gamma(0, 5)), sizes)
+    assert stats.kstest(sizes, outside_the_layers).pvalue > LEVEL
+    cells = np.bincount((outside_the_layers(sizes) * 1_000).astype(int).clip(0, 999), minlength=1_000)
+    assert stats.chisquare(cells).pvalue > LEVEL
+
+
+def test_a_word_is_settled_in_its_own_way():
+    state, gamma = [stream_state(0, 6, 4, 0)], run_gamma(0, 6)
+    for layer in (0, sampling.WHOLE - 1):
+        before = list(state)
+        assert 0.0 <= sampling.settle_normal(layer | 123 << 50, state, 0, gamma) <= sampling.EDGES[layer]
+        assert state == before
+    for word in (sampling.WHOLE, sampling.LAYERS - 1):
+        assert sampling.settle_normal(word | 123 << 50, state, 0, gamma) > 0.0
+        assert sampling.settle_normal(word | 123 << 50 | sampling.SIGN_BIT, state, 0, gamma) < 0.0
 
 
 def test_normal(normals):

@@ -1,13 +1,16 @@
 """Exact samplers on keyed streams: normal, exponential, gamma, Student, and the fair-coin binomial.
 
-Scalar functions as in :mod:`bootleader.streams`. The normal is a ziggurat [1]_ whose first word may come from any
-stream (a lock-step kernel draws those for many runs at once); what a rejection needs comes from ``state[i]``.
+Scalar functions as in :mod:`bootleader.streams`. The normal is a ziggurat [1]_ whose layers lie wholly under the
+density [2]_, so that the layer alone tells whether a word needs a second look. The first word may come from any stream
+(a lock-step kernel draws those for many runs at once); what the second look needs comes from ``state[i]``.
 
 References
 ----------
 .. [1] G. Marsaglia, W. W. Tsang (2000). The ziggurat method for generating random variables. J. Stat. Softw. 5(8).
-.. [2] G. Marsaglia, W. W. Tsang (2000). A simple method for generating gamma variables. ACM TOMS 26(3).
-.. [3] W. Hörmann (1993). The generation of binomial random variates. J. Stat. Comput. Simul. 46.
+.. [2] C. D. McFarland (2016). A modified ziggurat algorithm for generating exponentially and normally distributed
+   pseudorandom numbers. J. Stat. Comput. Simul. 86(7).
+.. [3] G. Marsaglia, W. W. Tsang (2000). A simple method for generating gamma variables. ACM TOMS 26(3).
+.. [4] W. Hörmann (1993). The generation of binomial random variates. J. Stat. Comput. Simul. 46.
 """
 
 from __future__ import annotations
@@ -20,60 +23,79 @@ import numpy.typing as npt
 
 from bootleader.streams import MASK, next_word, uniform, unit
 
-LAYERS: Final = 1024  # a quarter of the rejections of the usual 256, and the tables still sit in the first-level cache
+LAYERS: Final = 2048  # a word in 680 needs a second look, and the table still sits in the first-level cache
 LAYER_MASK: Final = LAYERS - 1
 SIGN_BIT: Final = LAYERS  # the bit above the layer's; the highest bits, which ``unit`` reads, are the position
+HALF_AREA: Final = math.sqrt(math.pi / 2)  # under exp(-x^2 / 2), right of zero
 
 
-def _area_right_of(x: float) -> float:
-    return x * math.exp(-0.5 * x * x) + math.sqrt(math.pi / 2) * math.erfc(x / math.sqrt(2))
+def _layer_edges() -> list[float]:
+    """Right edges of rectangles under exp(-x^2 / 2), each a LAYERS-th of its area, from the axis up while one fits."""
+    area = HALF_AREA / LAYERS
+    edges: list[float] = []
+    foot, edge = 0.0, 10.0
+    while True:
+        # Too wide a rectangle ends outside; cut to where its top meets the density it is higher, so it is cut again:
+        # this comes down upon the widest that fits.
+        while (top := foot + area / edge) < 1.0 and (cut := math.sqrt(-2.0 * math.log(top))) < edge:
+            edge = cut
+        if top >= 1.0:
+            return edges
+        edges.append(edge)
+        foot = math.exp(-0.5 * edge * edge)
 
 
-def _layer_edges(tail: float) -> list[float]:
-    """Right edges of the layers, widest first, if the base layer ends at ``tail``; NaN if the stack overshoots."""
-    area = _area_right_of(tail)
-    edges = [area / math.exp(-0.5 * tail * tail), tail]
-    for _ in range(LAYERS - 2):
-        height = area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2)
-        if height >= 1.0:
-            return [math.nan]
-        edges.append(math.sqrt(-2.0 * math.log(height)))
-    return edges
+def _alias(weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int16]]:
+    """Walker's tables: an evenly drawn place is kept with a chance, or else is another, so as to follow the weights."""
+    keep, other = weights / weights.mean(), np.arange(len(weights), dtype=np.int16)
+    poor, rich = list(np.flatnonzero(keep < 1.0)), list(np.flatnonzero(keep >= 1.0))
+    while poor and rich:
+        place, giver = poor.pop(), rich[-1]
+        other[place] = giver
+        keep[giver] -= 1.0 - keep[place]
+        if keep[giver] < 1.0:
+            poor.append(rich.pop())
+    return keep, other
 
 
-def _ziggurat() -> tuple[npt.NDArray[np.float64], float]:
-    """Solve for the tail start at which the top layer closes at the density's peak."""
-    low, high = 3.0, 5.0
-    while low < (tail := 0.5 * (low + high)) < high:  # until no number lies between: some fifty steps
-        edges = _layer_edges(tail)
-        overshoots = math.isnan(edges[0]) or _area_right_of(tail) / edges[-1] + math.exp(-0.5 * edges[-1] ** 2) > 1.0
-        low, high = (tail, high) if overshoots else (low, tail)
-    return np.array([*_layer_edges(high), 0.0]), high
-
-
-EDGES, TAIL = _ziggurat()
+_edges = _layer_edges()
+WHOLE: Final = len(_edges)  # the words of these layers stand for their points, those of the rest for what they leave
+TAIL: Final = _edges[0]
+EDGES: Final = np.array(_edges + [0.0] * (LAYERS - WHOLE))
 HEIGHTS: Final = np.exp(-0.5 * EDGES**2)
-INSIDE: Final = EDGES[1:] / EDGES[:-1]
+# What the layers leave: the tail, and the corners between each and the one below, and between the last and the peak.
+KEEP, OTHER = _alias(
+    np.array([HALF_AREA * math.erfc(TAIL / math.sqrt(2)), *(EDGES[:-1] - EDGES[1:]) * (HEIGHTS[1:] - HEIGHTS[:-1])])
+)
+
+
+def layer_edge(layer: Any) -> Any:
+    """A layer's right edge (one reader for each table, since a GPU kernel holds a copy for each reader)."""
+    return EDGES[layer]
+
+
+def layer_height(layer: Any) -> Any:
+    """The density at a layer's right edge."""
+    return HEIGHTS[layer]
 
 
 def rejected(word: Any) -> Any:
-    """Whether the word falls outside the rectangle that lies wholly under the density."""
-    return unit(word) >= INSIDE[word & LAYER_MASK]
+    """Whether a word stands for no point of a layer."""
+    return (word & LAYER_MASK) >= WHOLE
 
 
 def accepted_normal(word: Any) -> Any:
     """The normal variable that a word stands for, if it is not rejected."""
-    x = unit(word) * EDGES[word & LAYER_MASK]
-    return x if (word & SIGN_BIT) == 0 else -x
+    return signed(unit(word) * layer_edge(word & LAYER_MASK), word)
 
 
-def layer_height(layer: Any) -> Any:
-    """The density at a layer's right edge (one reader of the table, since a GPU kernel holds a copy for each)."""
-    return HEIGHTS[layer]
+def signed(size: Any, word: Any) -> Any:
+    """The size with the word's sign."""
+    return size if (word & SIGN_BIT) == 0 else -size
 
 
 def normal_tail(state: Any, i: Any, gamma: Any) -> Any:
-    """The normal beyond the base layer."""
+    """The normal beyond the widest layer."""
     while True:
         x = -math.log(1.0 - uniform(state, i, gamma)) / TAIL
         y = -math.log(1.0 - uniform(state, i, gamma))
@@ -81,19 +103,27 @@ def normal_tail(state: Any, i: Any, gamma: Any) -> Any:
             return TAIL + x
 
 
-def settle_normal(word: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """A normal from its first word, with whatever else it takes from ``state[i]``."""
-    while rejected(word):
-        layer = word & LAYER_MASK
-        x = accepted_normal(word)
-        if layer == 0:
-            tail = normal_tail(state, i, gamma)
-            return tail if x >= 0.0 else -tail
-        foot, top = layer_height(layer), layer_height(layer + 1)
-        height = foot + uniform(state, i, gamma) * (top - foot)
-        if height < math.exp(-0.5 * x * x):
+def left_over(word: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """The size of a normal outside the layers: in the tail, or at a point of a corner that lies under the density."""
+    while True:
+        place = unit(word) * LAYERS
+        corner = int(place)
+        if place - corner >= KEEP[corner]:
+            corner = int(OTHER[corner])
+        if corner == 0:
+            return normal_tail(state, i, gamma)
+        edge, foot = layer_edge(corner), layer_height(corner - 1)
+        x = edge + uniform(state, i, gamma) * (layer_edge(corner - 1) - edge)
+        y = foot + uniform(state, i, gamma) * (layer_height(corner) - foot)
+        if y < math.exp(-0.5 * x * x):
             return x
         word = next_word(state, i, gamma)
+
+
+def settle_normal(word: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """A normal from its first word, with whatever else it takes from ``state[i]``."""
+    if rejected(word):
+        return signed(left_over(word, state, i, gamma), word)
     return accepted_normal(word)
 
 

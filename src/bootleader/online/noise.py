@@ -10,15 +10,14 @@ from typing import Final
 
 import numpy as np
 
-from bootleader.sampling import EDGES, INSIDE, LAYER_MASK, SIGN_BIT, settle_normal
+from bootleader.sampling import EDGES, LAYER_MASK, SIGN_BIT, rejected, settle_normal
 from bootleader.streams import MASK, mix64, unit
 
 BATCH: Final = 2048
 
 # The ziggurat's tables, for both signs: one look at a table where a scalar takes a look and a branch.
 SIGNED_LAYER_MASK: Final = LAYER_MASK | SIGN_BIT
-SIGNED_EDGES: Final = np.concatenate([EDGES[:-1], -EDGES[:-1]])
-INSIDE_EITHER_SIGN: Final = np.concatenate([INSIDE, INSIDE])
+SIGNED_EDGES: Final = np.concatenate([EDGES, -EDGES])
 
 
 class NormalBuffer:
@@ -48,10 +47,9 @@ class NormalBuffer:
         self.size = max(need, BATCH)
         steps = np.arange(1, self.size + 1, dtype=np.uint64) * np.uint64(self._gamma)
         self._words = mix64(np.uint64(self._start) + steps)
-        position = unit(self._words)
         layer = (self._words & SIGNED_LAYER_MASK).view(np.int64)
-        self.values = (position * SIGNED_EDGES[layer]).tolist()
-        self._rejected = [*np.flatnonzero(position >= INSIDE_EITHER_SIGN[layer]).tolist(), self.size]
+        self.values = (unit(self._words) * SIGNED_EDGES[layer]).tolist()
+        self._rejected = [*np.flatnonzero(rejected(self._words)).tolist(), self.size]
         self._rejections_read = 0
         self.next_rejected = self._rejected[0]
 
