@@ -107,12 +107,10 @@ def new_table(noise_sd: Any, gap: Any) -> Table:
 
 
 class Scratch(NamedTuple):
-    """Room for one round: an arm's words, two arms' noise, the indices (arm x lane), each lane's leader and reward."""
+    """Room for one round: an arm's words, the noise (arm x lane), each lane's leader with its index, and reward."""
 
     words: Any
     noise: Any
-    next_noise: Any
-    index: Any
     best: Any
     arm: Any
     reward: Any
@@ -122,9 +120,7 @@ def new_scratch(arms: int, lanes: int) -> Scratch:
     """Room for the rounds of a block."""
     return Scratch(
         words=np.zeros(lanes, np.uint64),
-        noise=np.zeros(lanes),
-        next_noise=np.zeros(lanes),
-        index=np.zeros((arms, lanes)),
+        noise=np.zeros((arms, lanes)),
         best=np.zeros(lanes),
         arm=np.zeros(lanes, np.uint64),
         reward=np.zeros(lanes),
@@ -182,12 +178,11 @@ def draw_noise(kind, pulls, shape, state, gamma, spare, words, noise):
 
 
 @inline
-def challenge(k, location, scale, noise, index, best, arm):
+def challenge(k, location, scale, noise, best, arm):
     """Put arm k before the leader of every lane; returns in how many lanes it drew level."""
     level = 0
     for lane in range(best.shape[0]):
-        value = location[k, lane] + scale[k, lane] * noise[lane]
-        index[k, lane] = value
+        value = location[k, lane] + scale[k, lane] * noise[k, lane]
         level += value == best[lane]
         arm[lane] = np.uint64(k) if value > best[lane] else arm[lane]
         best[lane] = value if value > best[lane] else best[lane]
@@ -195,15 +190,13 @@ def challenge(k, location, scale, noise, index, best, arm):
 
 
 @inline
-def challenge_twice(k, location, scale, noise, next_noise, index, best, arm):
+def challenge_twice(k, location, scale, noise, best, arm):
     """Arms k and k + 1: the leaders are read and written once for both."""
     level = 0
     challenger, next_challenger = np.uint64(k), np.uint64(k + 1)
     for lane in range(best.shape[0]):
-        value = location[k, lane] + scale[k, lane] * noise[lane]
-        next_value = location[k + 1, lane] + scale[k + 1, lane] * next_noise[lane]
-        index[k, lane] = value
-        index[k + 1, lane] = next_value
+        value = location[k, lane] + scale[k, lane] * noise[k, lane]
+        next_value = location[k + 1, lane] + scale[k + 1, lane] * noise[k + 1, lane]
         lead = best[lane]
         leader = arm[lane]
         level += value == lead
@@ -218,22 +211,29 @@ def challenge_twice(k, location, scale, noise, next_noise, index, best, arm):
 
 
 @inner
-def break_ties(epsilon, streams, scratch):
+def break_ties(epsilon, level, streams, table, scratch):
     """Where several arms share the largest index, or epsilon-greedy's coin says so: one of them at random."""
-    arms, lanes = scratch.index.shape
+    arms, lanes = scratch.noise.shape
     for lane in range(lanes):
         gamma = streams.gamma[lane]
         anyone = epsilon > 0.0 and uniform(streams.spare, lane, gamma) < epsilon
-        tied = 0
-        for k in range(arms):
-            tied += anyone or scratch.index[k, lane] == scratch.best[lane]
+        tied = arms if anyone else 0
+        if level > 0 and not anyone:
+            for k in range(arms):
+                tied += leads(k, lane, table, scratch)
         if tied > 1:
             left = below(streams.spare, lane, gamma, tied)
             for k in range(arms):
-                if anyone or scratch.index[k, lane] == scratch.best[lane]:
+                if anyone or leads(k, lane, table, scratch):
                     if left == 0:
                         scratch.arm[lane] = k
                     left -= 1
+
+
+@inner
+def leads(k, lane, table, scratch):
+    """Whether no index is larger than arm k's; it is worked out again, because ties are rarer than stores are dear."""
+    return table.location[k, lane] + table.scale[k, lane] * scratch.noise[k, lane] == scratch.best[lane]
 
 
 @inner
@@ -311,8 +311,7 @@ def build_kernel(source: str) -> Any:
         moments, noise_sd, variance = table.moments, table.noise_sd, table.variance
         location, scale, shape = table.location, table.scale, table.shape
         gap, regret, pooled_at = table.gap, table.regret, table.pooled_at
-        words, noise, next_noise = scratch.words, scratch.noise, scratch.next_noise
-        index, best, arm, reward = scratch.index, scratch.best, scratch.arm, scratch.reward
+        words, noise, best, arm, reward = scratch.words, scratch.noise, scratch.best, scratch.arm, scratch.reward
 
         opening_rounds = plan.opening * moments.shape[0]
         mark = np.searchsorted(checkpoints, start + 1)
@@ -327,15 +326,15 @@ def build_kernel(source: str) -> Any:
                 level = 0
                 best[:] = -math.inf
                 for k in range(0, location.shape[0] - 1, 2):
-                    draw_noise(plan.noise, played, shape[k], noise_state, gamma, spare, words, noise)
-                    draw_noise(plan.noise, played, shape[k + 1], noise_state, gamma, spare, words, next_noise)
-                    level += challenge_twice(k, location, scale, noise, next_noise, index, best, arm)
+                    draw_noise(plan.noise, played, shape[k], noise_state, gamma, spare, words, noise[k])
+                    draw_noise(plan.noise, played, shape[k + 1], noise_state, gamma, spare, words, noise[k + 1])
+                    level += challenge_twice(k, location, scale, noise, best, arm)
                 if location.shape[0] % 2 == 1:
                     k = location.shape[0] - 1
-                    draw_noise(plan.noise, played, shape[k], noise_state, gamma, spare, words, noise)
-                    level += challenge(k, location, scale, noise, index, best, arm)
+                    draw_noise(plan.noise, played, shape[k], noise_state, gamma, spare, words, noise[k])
+                    level += challenge(k, location, scale, noise, best, arm)
                 if level > 0 or plan.epsilon > 0.0:
-                    break_ties(plan.epsilon, streams, scratch)
+                    break_ties(plan.epsilon, level, streams, table, scratch)
             pay(plan.draw, arm, first, second, third, samples, rewards, gamma, words, reward)
             learn(
                 plan.law, arm, reward, plan.theta, moments, noise_sd, variance, location, scale, shape, gap, regret
