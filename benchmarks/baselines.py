@@ -125,8 +125,8 @@ def direct_giro(means, rounds, a):  # type: ignore[no-untyped-def]
 
 
 @numba.njit
-def direct_two_points(means, rounds, sigma_a, high, low, chance):  # type: ignore[no-untyped-def]
-    """ReBoot whose weights are ``low`` with the given chance and ``high`` otherwise, one random number a weight."""
+def direct_two_points(means, rounds, sigma_a, low, high, chance):  # type: ignore[no-untyped-def]
+    """ReBoot whose weights are ``high`` with the given chance and ``low`` otherwise, one random number a weight."""
     arms = means.shape[0]
     threshold = np.uint64(chance * 2.0**64)
     history = np.zeros((arms, rounds))
@@ -141,10 +141,10 @@ def direct_two_points(means, rounds, sigma_a, high, low, chance):  # type: ignor
             if s > 0:
                 total = 0.0
                 for i in range(s):
-                    weight = low if _next(state) < threshold else high
+                    weight = high if _next(state) < threshold else low
                     total += weight * (history[k, i] - mean[k])
                 for sign in (1.0, -1.0):
-                    weight = low if _next(state) < threshold else high
+                    weight = high if _next(state) < threshold else low
                     total += weight * sign * math.sqrt(s + 2.0) * sigma_a
                 index = mean[k] + total / (s + 2.0)
             if index > best:

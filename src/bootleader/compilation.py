@@ -17,7 +17,7 @@ import numpy as np
 from numba.extending import overload, register_jitable
 
 from bootleader import blockwise, many_arms, moments, sampling, streams, tails
-from bootleader.policies import POLICIES, IndexRule, giro, weights
+from bootleader.policies import POLICIES, IndexRule, giro, unseen, weights
 
 LAWS = tuple(dict.fromkeys(policy.rule.law for policy in POLICIES if isinstance(policy.rule, IndexRule)))
 RESAMPLERS = tuple(dict.fromkeys(policy.rule.resample for policy in POLICIES if not isinstance(policy.rule, IndexRule)))
@@ -82,7 +82,7 @@ def _unit(word):  # type: ignore[no-untyped-def]
     return from_mantissa
 
 
-for _module in (streams, sampling, moments, tails, many_arms, weights, giro, blockwise):
+for _module in (streams, sampling, moments, tails, many_arms, unseen, weights, giro, blockwise):
     _register(_module)
 
 

@@ -8,15 +8,12 @@ from typing import Any, ClassVar, Final
 
 from bootleader.checks import real
 from bootleader.policies.base import HistoryRule, Policy
+from bootleader.policies.unseen import MANY, ROUNDING, surely_not_beyond, taken, worth_asking
 from bootleader.sampling import binomial, fair_binomial
 from bootleader.streams import below, next_word, uniform
 
 QUARTER: Final = 0x10000  # what a quarter of a word can tell apart
 WORDS: Final = 64  # looked at before counting how many draws are still missing
-MANY: Final = 32.0  # draws from which it pays to ask first whether they are needed
-UNLIKELY: Final = 9.0  # twice the exponent of a chance of one in ninety: what follows a yes costs so many times more
-ROUNDING: Final = 1e-12  # relative errors in sums, and far more
-TIGHT: Final = 1.0 - 1e-9  # what rounding may take from an exponent
 
 
 def resampled_sum(history: Any, start: Any, count: Any, draws: Any, state: Any, i: Any, gamma: Any) -> Any:
@@ -57,22 +54,20 @@ def sum_against(
 ) -> Any:  # fmt: skip
     """The resampled sum; or, if it can be told from ``wanted`` unseen, infinite on the side that it is on.
 
-    Bernstein's inequality bounds the chance that the sum lies beyond ``wanted`` as seen from its mean. A coin with that
-    chance says "no" nearly always, which settles the matter; where it says "yes", :func:`sum_beyond` thins it to the
-    true chance. Unless the arm ``is_last``, a sum that is probably too large is drawn: others have to beat it. ``size``
-    is that of the numbers ``wanted`` was made from, whose rounding must not decide.
+    The width of :mod:`bootleader.policies.unseen` is Bernstein's. Unless the arm ``is_last``, a sum that is probably
+    too large is drawn: others have to beat it. ``size`` is that of the numbers ``wanted`` was made from, whose rounding
+    must not decide.
     """
     centre = draws * drift
     off = abs(wanted - centre) - ROUNDING * (size + abs(centre))
-    if off > 0.0 and (is_last or wanted > centre):
-        side = 1.0 if wanted > centre else -1.0
-        reach = highest - drift if wanted > centre else drift - lowest
-        width = draws * (rss / count) + reach * off / 3.0
-        if 0.0 < UNLIKELY * width < off * off:
-            tilt = off / width
-            if uniform(state, i, gamma) >= math.exp(-0.5 * TIGHT * tilt * off):
-                return -side * math.inf
-            return sum_beyond(off, side, reach, tilt, history, start, count, drift, draws, state, i, gamma)
+    side = 1.0 if wanted > centre else -1.0
+    reach = highest - drift if wanted > centre else drift - lowest
+    width = draws * (rss / count) + reach * off / 3.0
+    if (is_last or wanted > centre) and worth_asking(off, width):
+        tilt = off / width
+        if surely_not_beyond(off, tilt, state, i, gamma):
+            return -side * math.inf
+        return sum_beyond(off, side, reach, tilt, history, start, count, drift, draws, state, i, gamma)
     return resampled_sum(history, start, count, draws, state, i, gamma)
 
 
@@ -80,12 +75,7 @@ def sum_beyond(
     off: Any, side: Any, reach: Any, tilt: Any, history: Any, start: Any, count: Any, drift: Any, draws: Any,
     state: Any, i: Any, gamma: Any,
 ) -> Any:  # fmt: skip
-    """The resampled sum given that it lies at least ``off`` to this side of its mean, or infinite on the other side.
-
-    The former with the chance that it does so over Bernstein's bound: draws are tilted to that side, value by value,
-    and the sum is taken with the ratio of its likelihood to what Bernstein allows beyond ``off``. That is exact, as
-    rejection sampling is: the coin's chance times this one is the chance of the sum, whatever the bound.
-    """
+    """After a yes: a sum at least ``off`` to this side of its mean, or infinite on the other; tilted value by value."""
     growth = 0.0
     for j in range(count):
         growth += math.exp(tilt * side * (history[start + j] - drift))
@@ -97,9 +87,7 @@ def sum_beyond(
             value = history[start + below(state, i, gamma, count)]
         total += value
     beyond = side * (total - draws * drift)
-    if beyond >= off and uniform(state, i, gamma) < math.exp(growth - tilt * beyond + 0.5 * TIGHT * tilt * off):
-        return total
-    return -side * math.inf
+    return total if taken(beyond, off, tilt, growth, state, i, gamma) else -side * math.inf
 
 
 def giro_index(

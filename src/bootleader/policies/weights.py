@@ -1,7 +1,7 @@
 r"""Bootstrap weights with two values, where an index needs the arm's whole history.
 
-``rademacher`` is +-1; ``mammen`` is the skew-correcting weight, :math:`-(\sqrt5-1)/2` with probability
-:math:`(\sqrt5+1)/(2\sqrt5)`, else :math:`(\sqrt5+1)/2`. Both have mean 0 and variance 1.
+``rademacher`` is +-1; ``mammen`` is the skew-correcting weight, :math:`(\sqrt5+1)/2` with probability
+:math:`(\sqrt5-1)/(2\sqrt5)`, else :math:`-(\sqrt5-1)/2`. Both have mean 0 and variance 1.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from typing import Any, Final, Literal, get_args
 
 from bootleader.checks import one_of
 from bootleader.policies.base import HistoryRule
-from bootleader.streams import MASK, next_word
+from bootleader.policies.unseen import MANY, ROUNDING, surely_not_beyond, taken, worth_asking
+from bootleader.streams import MASK, next_word, uniform
 
 Weights = Literal["gaussian", "rademacher", "mammen"]
 
 COINS: Final = 64  # in a word
 ROOT5: Final = math.sqrt(5.0)
-# (value when the coin shows 0, value when it shows 1, chance of a 1)
+# (value when the coin shows 0, larger value when it shows 1, chance of a 1)
 TWO_POINTS: Final = {
     "rademacher": (-1.0, 1.0, 0.5),
-    "mammen": ((1.0 + ROOT5) / 2.0, (1.0 - ROOT5) / 2.0, (ROOT5 + 1.0) / (2.0 * ROOT5)),
+    "mammen": ((1.0 - ROOT5) / 2.0, (1.0 + ROOT5) / 2.0, (ROOT5 - 1.0) / (2.0 * ROOT5)),
 }
 
 
@@ -80,17 +81,61 @@ def heads_sum(chance: Any, history: Any, start: Any, count: Any, drift: Any, sta
     return sums[0]
 
 
+def heads_against(
+    wanted: Any, size: Any, chance: Any, history: Any, start: Any, count: Any, drift: Any, rss: Any, is_last: Any,
+    state: Any, i: Any, gamma: Any,
+) -> Any:  # fmt: skip
+    """The sum under ones; or, if it can be told from ``wanted`` unseen, infinite on the side that it is on.
+
+    The width of :mod:`bootleader.policies.unseen` is Hoeffding's. Unless the arm ``is_last``, a sum that is probably
+    too large is drawn: others have to beat it. ``size`` is that of the numbers ``wanted`` was made from, whose rounding
+    must not decide.
+    """
+    off, width = abs(wanted) - ROUNDING * size, 0.25 * rss
+    if (is_last or wanted > 0.0) and worth_asking(off, width):
+        side, tilt = 1.0 if wanted > 0.0 else -1.0, off / width
+        if surely_not_beyond(off, tilt, state, i, gamma):
+            return -side * math.inf
+        return heads_beyond(off, side, tilt, chance, history, start, count, drift, state, i, gamma)
+    return heads_sum(chance, history, start, count, drift, state, i, gamma)
+
+
+def heads_beyond(
+    off: Any, side: Any, tilt: Any, chance: Any, history: Any, start: Any, count: Any, drift: Any, state: Any, i: Any,
+    gamma: Any,
+) -> Any:  # fmt: skip
+    """After a yes: a sum at least ``off`` to this side of zero, or infinite on the other; tilted coin by coin."""
+    growth, total = 0.0, 0.0
+    for j in range(count):
+        residual = history[start + j] - drift
+        one = chance * math.exp(tilt * side * residual)
+        either = one + (1.0 - chance)
+        growth += math.log(either)
+        if uniform(state, i, gamma) * either < one:
+            total += residual
+    return total if taken(side * total, off, tilt, growth, state, i, gamma) else -side * math.inf
+
+
 def two_point_index(
     theta: Any, history: Any, start: Any, count: Any, anchor: Any, drift: Any, rss: Any, lowest: Any, highest: Any,
     best: Any, is_last: Any, state: Any, i: Any, gamma: Any,
 ) -> Any:  # fmt: skip
-    """Ybar + (1/(s+p)) sum w_i e_i, with p = 0 or 2 pseudo residuals +-sqrt(s+2) sigma_a."""
+    """Ybar + (1/(s+p)) sum w_i e_i, with p = 0 or 2 pseudo residuals +-sqrt(s+2) sigma_a.
+
+    Residuals sum to zero, so the sum of w_i e_i is (high - low) times the sum of the e_i whose coin shows 1; and even
+    that need not be drawn, if it can be told without on which side of ``best`` the index is.
+    """
     low, high, chance, sigma_a, pseudo = theta[0], theta[1], theta[2], theta[3], theta[4]
-    # Residuals sum to zero, so sum w e = (high - low) * (sum of those whose coin shows 1).
-    perturbation = (high - low) * heads_sum(chance, history, start, count, drift, state, i, gamma)
+    mean, n, spread, aid = anchor + drift, count + pseudo, high - low, 0.0
     if pseudo > 0.0:
         word = coins(chance, state, i, gamma)
-        first = high if (word & 1) == 1 else low
-        second = high if (word & 2) == 2 else low
-        perturbation += (first - second) * math.sqrt(count + 2.0) * sigma_a
-    return anchor + drift + perturbation / (count + pseudo)
+        aid = spread * (float(word & 1) - float((word >> 1) & 1)) * math.sqrt(count + 2.0) * sigma_a
+    if best > -math.inf and count >= MANY:
+        wanted = ((best - mean) * n - aid) / spread
+        size = ((abs(best) + abs(anchor) + abs(drift)) * n + abs(aid)) / spread
+        ones = heads_against(
+            wanted, size, chance, history, start, count, drift, rss, is_last, state, i, gamma
+        )  # fmt: skip
+    else:
+        ones = heads_sum(chance, history, start, count, drift, state, i, gamma)
+    return mean + (spread * ones + aid) / n
