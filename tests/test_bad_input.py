@@ -33,19 +33,42 @@ def refused(build, *wanted: str) -> None:
     ("build", "name"),
     [
         (lambda x: bl.ReBoot(sigma_a=x), "sigma_a"),
-        (lambda x: bl.PHE(a=x), "a"),
         (lambda x: bl.AdaptiveReBoot(ratio=x), "ratio"),
         (lambda x: bl.UCB1(sd=x), "sd"),
     ],
-    ids=["ReBoot", "PHE", "AdaptiveReBoot", "UCB1"],
+    ids=["ReBoot", "AdaptiveReBoot", "UCB1"],
 )
 def test_what_must_be_above_zero(build, name, value):
     refused(lambda: build(value), f"{name} must be a finite number above 0", repr(value))
 
 
-@pytest.mark.parametrize("a", [-0.1, NAN, INF, "1", None])
-def test_giro(a):
-    refused(lambda: bl.Giro(a=a), "a must be a finite number of at least 0", repr(a))
+@pytest.mark.parametrize("a", [-0.1, NAN, INF, "1", None, 1.1e6])
+def test_pseudo_rewards(a):
+    """So many of them that a whole number does not hold the count would never come to an end."""
+    refused(lambda: bl.Giro(a=a), "a must be a number from 0 to 1e+06", repr(a))
+    refused(lambda: bl.PHE(a=a), "a must be a number above 0, at most 1e+06", repr(a))
+
+
+def test_phe_needs_pseudo_rewards():
+    refused(lambda: bl.PHE(a=0.0), "a must be a number above 0, at most 1e+06", "0.0")
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda x: bl.ReBoot(x), lambda x: bl.GaussianBandit([x, 0.0]), lambda x: bl.GaussianBandit([1, 0], sd=x),
+        lambda x: bl.Uniform(0, x, arms=2), lambda x: bl.EmpiricalBandit([[1.0], [2.0, x]]),
+    ],
+)  # fmt: skip
+def test_numbers_whose_squares_would_overflow(build):
+    refused(lambda: build(1e121), "at most 1e+120 in size", "1e+121")
+    build(1e120)
+
+
+def test_the_largest_numbers_do_not_overflow():
+    sim = bl.simulate(bl.ReBoot(1e120), bl.GaussianBandit([1e120, -1e120], sd=1e120), rounds=50, runs=8)
+    assert np.isfinite(sim.mean_regret).all()
+    assert np.isfinite(sim.sem).all()
 
 
 @pytest.mark.parametrize("epsilon", [-0.1, 1.1, NAN, INF, "x"])

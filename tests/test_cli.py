@@ -123,6 +123,12 @@ def test_reproduce_lists_its_parts(capsys):
     assert "robustness" in listed
 
 
+def test_reproduce_says_that_a_small_job_is_small(capsys, tmp_path):
+    status, out, _ = run(capsys, "reproduce", "fig1", "--runs", "8", "--rounds", "200", "--out", str(tmp_path / "x"))
+    assert status == 0
+    assert "Not full size: 8 runs of 200 rounds" in out
+
+
 def test_reproduce_refuses_unknown_parts(capsys, tmp_path):
     out = tmp_path / "results"
     line = refused(capsys, "reproduce", "fig9", "--out", str(out))

@@ -102,6 +102,18 @@ def test_compare_prints_arms_table_and_verdict_and_draws(capsys, tmp_path):
     assert (tmp_path / "rewards-regret.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_compare_takes_costs(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [f"{arm},{value}" for arm, mean in (("slow", 9.0), ("quick", 5.0)) for value in rng.normal(mean, 1.0, 50)]
+    path = written(tmp_path, "arm,reward\n" + "\n".join(rows))
+    _, out, _ = run(capsys, "compare", path, "--minimize", "--rounds", "300", "--runs", "64", "--no-plot")
+    assert out.index("quick") < out.index("slow")
+    assert "smaller rewards are better" in out
+    assert out.splitlines()[1].split()[2].startswith(("4.", "5."))  # the mean, in its own sign
+    costs, gains = read_rewards(path, maximize=False), read_rewards(path)
+    assert [list(sample) for sample in costs.bandit.samples] == [list(-sample) for sample in gains.bandit.samples]
+
+
 def test_compare_draws_where_it_is_told_or_not_at_all(capsys, tmp_path):
     path = written(tmp_path, TWO_ARMS)
     assert "drawn to curves.svg" in run(capsys, "compare", path, *SMALL, "--plot", "curves.svg")[1]

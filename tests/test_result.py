@@ -109,7 +109,7 @@ def test_compare_says_who_is_better(sim):
     assert "undecided" in str(known.compare("ours", "none"))
 
 
-@pytest.mark.parametrize("unknown", ["nobody", 3, -1, None, 0.0])
+@pytest.mark.parametrize("unknown", ["nobody", 3, -1, None, 0.0, True])
 def test_compare_with_a_stranger(sim, unknown):
     with pytest.raises(ValueError, match=r"'ours', 'theirs', 'none'"):
         sim.compare("ours", unknown)

@@ -1,4 +1,4 @@
-"""Validation: every message names the value and says what is accepted."""
+"""Validation: every message names the value and says what is accepted. And how many there are, in words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import math
 import operator
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, Final
+
+LARGEST: Final = 1e120  # in size, of a parameter: squares of what it adds up to are still far from overflowing
 
 
 def real(
@@ -26,6 +28,8 @@ def real(
     too_low = number <= low if open_low and low > -math.inf else number < low
     if math.isnan(number) or too_low or number > high or (math.isinf(number) and not infinite):
         raise ValueError(f"{name} must be {accepted}, got {value!r}")
+    if LARGEST < abs(number) < math.inf:
+        raise ValueError(f"{name} must be at most {LARGEST:g} in size, so that its square is a number, got {value!r}")
     return number
 
 
@@ -34,16 +38,17 @@ def positive(name: str, value: Any) -> float:
     return real(name, value, "a finite number above 0", low=0.0)
 
 
-def whole(name: str, value: Any, low: int) -> int:
-    """Return ``value`` as an int of at least ``low``."""
+def whole(name: str, value: Any, low: int, high: float = math.inf, range_: str = "") -> int:
+    """Return ``value`` as an int from ``low`` to ``high``; ``range_`` says so in words."""
+    refusal = f"{name} must be a whole number {range_ or f'of at least {low}'}, got {value!r}"
     if isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number of at least {low}, got {value!r}")
+        raise TypeError(refusal)
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be a whole number of at least {low}, got {value!r}") from None
-    if number < low:
-        raise ValueError(f"{name} must be a whole number of at least {low}, got {value!r}")
+        raise TypeError(refusal) from None
+    if not low <= number <= high:
+        raise ValueError(refusal)
     return number
 
 
@@ -56,7 +61,15 @@ def one_of(name: str, value: Any, accepted: Sequence[str]) -> str:
 
 def seed_of(value: Any) -> int:
     """Return ``value`` as a 64-bit seed."""
-    number = whole("seed", value, 0)
-    if number >= 2**64:
-        raise ValueError(f"seed must be a whole number from 0 to 2**64 - 1, got {value!r}")
-    return number
+    return whole("seed", value, 0, 2**64 - 1, "from 0 to 2**64 - 1")
+
+
+def counted(number: int, thing: str) -> str:
+    """So many of a thing.
+
+    Examples
+    --------
+    >>> counted(1, "run"), counted(2_000, "run")
+    ('1 run', '2,000 runs')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

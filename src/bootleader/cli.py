@@ -134,6 +134,8 @@ def _reproduce(given: argparse.Namespace) -> int:
     width = max((len(row.finding.verdict) for row in claims), default=0)
     for row in claims:
         print(f"{row.finding.verdict:{width}}  {row.claim.statement}  ({row.claim.where})")
+    if size.remark():
+        print(f"{size.remark()}: verdicts on so little are a trial, not a judgement.")
     print(f"Written to {given.out}: open report.html")
     return 0
 
@@ -162,11 +164,15 @@ def _add_compare(commands: Any) -> None:
         commands, "compare", _compare, "simulate the policies on observed rewards, to see which would do best",
         "  bootleader compare rewards.csv\n"
         "  bootleader compare rewards.csv --rounds 20000 --runs 1000 --plot regret.svg\n"
+        "  bootleader compare latencies.csv --minimize\n"
         "  bootleader compare rewards.csv --policies AdaptiveReBoot,UCB1,Giro --no-plot\n\n"
         "rewards.csv has the columns arm and reward, one observed reward a line.\n"
         "'bootleader policies' lists the policies.",
     )  # fmt: skip
     command.add_argument("rewards", metavar="rewards.csv", help="a CSV file with the columns arm and reward")
+    command.add_argument(
+        "--minimize", action="store_true", help="smaller rewards are better: costs, latencies (default: larger ones)"
+    )
     command.add_argument("--rounds", type=_whole(2), default=10_000, help="rounds a run (default: 10,000)")
     command.add_argument("--runs", type=_whole(2), default=500, help="runs (default: 500)")
     command.add_argument("--seed", type=_whole(0), default=0, help="seed of all randomness (default: 0)")
@@ -188,7 +194,7 @@ def _compare(given: argparse.Namespace) -> int:
     from bootleader.compare import compare, describe, describe_left_out, read_rewards
 
     plot = None if given.no_plot else _writable(given.plot or f"{Path(given.rewards).stem}-regret.png")
-    rewards = read_rewards(given.rewards, given.rounds)
+    rewards = read_rewards(given.rewards, given.rounds, maximize=not given.minimize)
     simulation = compare(
         rewards, rounds=given.rounds, runs=given.runs, seed=given.seed, chosen=given.policies,
         progress=sys.stderr.isatty(),

@@ -48,13 +48,14 @@ class Rewards:
     counts: tuple[int, ...]
     means: tuple[float, ...]
     pooled_sd: float
+    maximize: bool
 
 
-def read_rewards(path: str | Path, rounds: int | None = None) -> Rewards:
+def read_rewards(path: str | Path, rounds: int | None = None, *, maximize: bool = True) -> Rewards:
     """Read a CSV with the columns ``arm`` and ``reward``; raise with the line at fault.
 
     Fields may be separated by commas, semicolons or tabs. With more arms than ``rounds`` nothing can be compared, which
-    is said before the rewards are sorted out.
+    is said before the rewards are sorted out. Without ``maximize`` they are costs: policies are paid their negatives.
     """
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
@@ -79,7 +80,7 @@ def read_rewards(path: str | Path, rounds: int | None = None) -> Rewards:
     _reject(path, ~np.isfinite(rewards), table.lines, table.rewards, "reward must be a finite number, such as 12.7")
     too_large = f"reward must be at most {LARGEST:g} in size, so that its square is a number"
     _reject(path, np.abs(rewards) > LARGEST, table.lines, table.rewards, too_large)
-    return _grouped(tuple(codes), arm, rewards)
+    return _grouped(tuple(codes), arm, rewards if maximize else -rewards, maximize)
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ def _reject(path: str | Path, wrong: Any, lines: list[int], written: list[str], 
         raise ValueError(f"{path}, line {lines[row]}: {rule}, got {written[row]!r}{more}")
 
 
-def _grouped(names: tuple[str, ...], arm: Any, rewards: Any) -> Rewards:
+def _grouped(names: tuple[str, ...], arm: Any, rewards: Any, maximize: bool) -> Rewards:
     order = np.argsort(arm, kind="stable")
     samples = np.split(rewards[order], np.flatnonzero(np.diff(arm[order])) + 1)
     squares = sum(float(((sample - sample.mean()) ** 2).sum()) for sample in samples)
@@ -162,6 +163,7 @@ def _grouped(names: tuple[str, ...], arm: Any, rewards: Any) -> Rewards:
         counts=tuple(len(sample) for sample in samples),
         means=tuple(float(sample.mean()) for sample in samples),
         pooled_sd=math.sqrt(squares / spare) if spare else 0.0,
+        maximize=maximize,
     )
 
 
@@ -249,6 +251,8 @@ def describe(rewards: Rewards, simulation: Simulation) -> str:
 
     arms = pd.DataFrame({"arm": rewards.names, "rewards": rewards.counts, "mean": rewards.means})
     arms = arms.sort_values("mean", ascending=False, kind="stable").head(ARMS_SHOWN)
+    arms["mean"] *= 1.0 if rewards.maximize else -1.0
+    better = "" if rewards.maximize else "; smaller rewards are better"
     cut = f"\n(the {ARMS_SHOWN} best of {len(rewards.names):,} arms)" if len(rewards.names) > ARMS_SHOWN else ""
     table = simulation.summary().sort_values("mean regret", kind="stable").drop(columns="seconds")
     return "\n\n".join(
@@ -256,7 +260,7 @@ def describe(rewards: Rewards, simulation: Simulation) -> str:
         for text in (
             arms.to_string(index=False, float_format=lambda value: f"{value:.6g}") + cut,
             f"{int(simulation.rounds[-1]):,} rounds, {simulation.runs:,} runs, seed {simulation.seed}; "
-            "regret in the rewards' own unit",
+            f"regret in the rewards' own unit{better}",
             table.to_string(index=False, float_format=lambda value: f"{value:,.4g}"),
             verdict(simulation),
         )

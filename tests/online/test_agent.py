@@ -221,7 +221,8 @@ def test_arms_come_and_go() -> None:
         (lambda agent: agent.update_many(["blue"], [1.0, 2.0]), "equally many"),
         (lambda agent: agent.update_many("blue", [1.0]), "list of names"),
         (lambda agent: agent.update_many(["blue"], np.ones((1, 1))), "one-dimensional"),
-        (lambda agent: agent.merge(agent), "another Agent"),
+        (lambda agent: agent.merge(agent), "count twice"),
+        (lambda agent: agent.merge("x"), "another Agent"),
         (lambda agent: agent.merge(bl.Agent(bl.UCB1(), ["x"])), "same policy"),
     ],
 )
@@ -388,8 +389,8 @@ def test_the_summary_and_the_repr_tell_what_there_is() -> None:
     assert np.isnan(table.loc["red", "mean"])
     assert table["open"].sum() == 1
     assert repr(agent).splitlines() == [
-        "Agent(AdaptiveReBoot(), 3 arms, 3 rewards, 1 open decisions)",
+        "Agent(AdaptiveReBoot(), 3 arms, 3 rewards, 1 open decision)",
         "  blue   2 pulls, mean 2 +- 1",
-        "  green  1 pulls, mean 5",
+        "  green  1 pull, mean 5",
         "  red    0 pulls",
     ]

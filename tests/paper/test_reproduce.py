@@ -58,6 +58,8 @@ def test_the_report_shows_every_claim_with_its_verdict_and_says_that_it_is_small
     page = (out / "report.html").read_text(encoding="utf-8")
     assert page.count('class="badge') == len(claims)
     assert "Not full size" in page
+    assert (out / "claims.md").read_text(encoding="utf-8").startswith(f"{SMALL.remark()}.\n\n| where |")
+    assert "1.5 and 400 here" in page  # figure 1's horizon is the one that was played
 
 
 def test_a_claim_that_does_not_hold_says_what_is_seen_instead_wherever_it_is_shown(made):
@@ -123,6 +125,10 @@ def test_manifest(made):
     assert set(manifest["parts"]) == set(NAMES)
     assert manifest["parts"]["fig1"]["simulation_processor_seconds"] > 0
     assert manifest["machine"]["cores"] >= 1
+    assert manifest["command"].startswith(
+        f"bootleader reproduce {' '.join(NAMES)} --runs 16 --rounds 400 --seed 1 --out "
+    )
+    assert str(made[0]) in manifest["command"]
 
 
 def test_the_same_command_again_plays_nothing_and_writes_the_same(made, monkeypatch):

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bootleader.bandits.base import Arms, Bandit, Draw
+from bootleader.checks import LARGEST
 from bootleader.streams import below
 
 ACCEPTED: Final = "samples must be a list with the rewards of each arm, such as [[1.0, 2.0], [0.0, 9.0]]"
@@ -92,5 +93,9 @@ def _validated(k: int, sample: npt.ArrayLike) -> npt.NDArray[np.float64]:
     if not np.isfinite(array).all():
         bad = array[~np.isfinite(array)][0]
         raise ValueError(f"samples must be finite numbers, got {bad!r} for arm {k}")
+    if np.abs(array).max() > LARGEST:
+        raise ValueError(
+            f"samples must be at most {LARGEST:g} in size, got {array[np.abs(array).argmax()]!r} for arm {k}"
+        )
     array.flags.writeable = False
     return array

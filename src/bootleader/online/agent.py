@@ -367,7 +367,9 @@ class Agent:
         matter. Arms that only the other knows are added, except those that were removed here; an arm that is paused
         here stays paused. The other's open decisions stay with the other.
         """
-        if not isinstance(other, Agent) or other is self:
+        if other is self:
+            raise ValueError("merge takes another agent, got this one itself, whose rewards would count twice")
+        if not isinstance(other, Agent):
             raise TypeError(f"merge takes another Agent, got {other!r}")
         theirs, metadata, rounds = other._learnt()
         self._learner.prepare(len(theirs.keys() | set(self._names)))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from bootleader.checks import counted
 from bootleader.online.learner import ArmState, Learner
 from bootleader.policies import Policy
 
@@ -47,7 +48,8 @@ def summary_table(
 def described(policy: Policy, learner: Learner, names: Sequence[str], waiting: int, maximize: bool) -> str:
     """The agent on a few lines, the most played arms first."""
     rewards = sum(arm.rewards for arm in learner.arms)
-    head = f"Agent({policy!r}, {len(names)} arms, {rewards} rewards, {waiting} open decisions)"
+    sizes = (counted(len(names), "arm"), counted(rewards, "reward"), counted(waiting, "open decision"))
+    head = f"Agent({policy!r}, {', '.join(sizes)})"
     ranked = sorted(range(len(names)), key=lambda slot: -learner.arms[slot].rewards)
     width = max((len(names[slot]) for slot in ranked[:MOST_ROWS]), default=0)
     lines = [f"  {names[slot]:<{width}}  {_words(learner.state_now(slot), maximize)}" for slot in ranked[:MOST_ROWS]]
@@ -57,7 +59,7 @@ def described(policy: Policy, learner: Learner, names: Sequence[str], waiting: i
 
 
 def _words(arm: ArmState, maximize: bool) -> str:
-    text = f"{arm.rewards} pulls"
+    text = counted(arm.rewards, "pull")
     if arm.count > 0.0:
         text += f", mean {arm.mean if maximize else -arm.mean:.6g}"
     if arm.count > 1.0:

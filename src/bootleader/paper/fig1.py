@@ -28,7 +28,7 @@ def analyse(size: Size, results: Results) -> Outcome:
     figure = regret_panels(panels, STYLES, note=size.remark())
     caption = (
         f"Mean regret over {how_many(size)}; bars and bands are one standard error of the mean. The paper states "
-        "neither σ_a nor the horizon of this figure: 1.5 and 10,000 here."
+        f"neither σ_a nor the horizon of this figure: 1.5 and {size.rounds_of():,} here."
     )
     return Outcome(
         drawings=[Drawing("fig1", figure, caption)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shlex
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -84,10 +85,10 @@ def reproduce(
         write_outcome(part, outcomes[part.name], out)
         seconds[part.name] = _seconds(part, size, results, time.perf_counter() - began)
     manifest = describe(size, shown, seconds, time.perf_counter() - started, workers, executor)
-    manifest["command"] = command_of(names, size)
+    manifest["command"] = command_of(names, size, out)
     write_text(out / "manifest.json", json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     claims = [row for part in shown for row in outcomes[part.name].claims]
-    write_claims(claims, out)
+    write_claims(claims, out, size.remark())
     write_text(out / "report.html", render(shown, outcomes, claims, manifest))
     return claims
 
@@ -122,8 +123,8 @@ def write_outcome(part: Part, outcome: Outcome, out: Path) -> None:
         write_text(out / f"{table.name}.md", markdown(table.shown.columns, shown))
 
 
-def write_claims(claims: list[Judged], out: Path) -> None:
-    """The claims table as CSV and as Markdown."""
+def write_claims(claims: list[Judged], out: Path, remark: str) -> None:
+    """The claims table as CSV and, under a remark where there is one, as Markdown."""
     import pandas as pd
 
     frame = pd.DataFrame(
@@ -136,7 +137,7 @@ def write_claims(claims: list[Judged], out: Path) -> None:
         columns=["where", "statement", "test", "measured", "instead", "verdict"],
     )  # fmt: skip
     write_text(out / "claims.csv", frame.to_csv(index=False))
-    write_text(out / "claims.md", claims_markdown(claims))
+    write_text(out / "claims.md", (f"{remark}.\n\n" if remark else "") + claims_markdown(claims))
 
 
 def write_text(path: Path, text: str) -> None:
@@ -145,18 +146,18 @@ def write_text(path: Path, text: str) -> None:
         unfinished.write_text(text, encoding="utf-8")
 
 
-def command_of(names: Sequence[str], size: Size) -> str:
+def command_of(names: Sequence[str], size: Size, out: Path) -> str:
     """What to type for these parts at this size.
 
     Examples
     --------
-    >>> command_of(["fig3"], Size(runs=100, seed=7))
-    'bootleader reproduce fig3 --runs 100 --seed 7 --out results/'
+    >>> command_of(["fig3"], Size(runs=100, seed=7), Path("results"))
+    'bootleader reproduce fig3 --runs 100 --seed 7 --out results'
     """
     options = ["--quick"] if size.quick else []
     for name, value in (("--runs", size.runs), ("--rounds", size.rounds), ("--seed", size.seed or None)):
         options += [] if value is None else [name, str(value)]
-    return " ".join(["bootleader reproduce", *names, *options, "--out results/"])
+    return " ".join(["bootleader reproduce", *names, *options, "--out", shlex.quote(str(out))])
 
 
 def describe(

@@ -10,10 +10,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 Law = Callable[..., tuple[float, float, float]]
 Resample = Callable[..., float]
+
+MOST_PSEUDO_REWARDS: Final = 1e6  # for each reward: with them, the longest history is counted exactly by a float
 
 
 class Noise(IntEnum):

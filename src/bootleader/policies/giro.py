@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from bootleader.checks import real
-from bootleader.policies.base import HistoryRule, Policy
+from bootleader.policies.base import MOST_PSEUDO_REWARDS, HistoryRule, Policy
 from bootleader.policies.unseen import MANY, ROUNDING, surely_not_beyond, taken, worth_asking
 from bootleader.sampling import binomial, fair_binomial
 from bootleader.streams import below, next_word, uniform
@@ -140,7 +140,14 @@ class Giro(Policy):
     reference: ClassVar[str] = "Kveton et al. (2019). Garbage in, reward out. ICML."
 
     def __post_init__(self) -> None:
-        real("a", self.a, "a finite number of at least 0", low=0.0, open_low=False)
+        real(
+            "a",
+            self.a,
+            f"a number from 0 to {MOST_PSEUDO_REWARDS:g}",
+            low=0.0,
+            open_low=False,
+            high=MOST_PSEUDO_REWARDS,
+        )
 
     @property
     def rule(self) -> HistoryRule:

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bootleader.checks import positive
-from bootleader.policies.base import IndexRule, Noise, Policy
+from bootleader.checks import real
+from bootleader.policies.base import MOST_PSEUDO_REWARDS, IndexRule, Noise, Policy
 
 
 def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple[Any, Any, Any]:
@@ -39,7 +39,7 @@ class PHE(Policy):
     )
 
     def __post_init__(self) -> None:
-        positive("a", self.a)
+        real("a", self.a, f"a number above 0, at most {MOST_PSEUDO_REWARDS:g}", low=0.0, high=MOST_PSEUDO_REWARDS)
 
     @property
     def rule(self) -> IndexRule:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bootleader.checks import counted
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
@@ -128,7 +130,7 @@ class Simulation:
             raise TypeError(f"path must be the name of a file to write, such as 'regret.png', or None, got {path!r}")
         figure = regret_curves(
             self.rounds, dict(zip(self.policies, zip(self.mean_regret, self.sem, strict=True), strict=True)),
-            title=_counted(self.runs, "run"), subtitle=shortened(self.bandit),
+            title=counted(self.runs, "run"), subtitle=shortened(self.bandit),
         )  # fmt: skip
         if path is not None:
             write(figure, path)
@@ -157,7 +159,7 @@ class Simulation:
         raise ValueError(f"{path} has format {about['format']!r}; this version reads format {FORMAT}")
 
     def __str__(self) -> str:
-        size = f"{_counted(int(self.rounds[-1]), 'round')}, {_counted(self.runs, 'run')}, seed {self.seed}"
+        size = f"{counted(int(self.rounds[-1]), 'round')}, {counted(self.runs, 'run')}, seed {self.seed}"
         header = f"{shortened(self.bandit)}\n{size}\n\n"
         formatters: Any = dict.fromkeys(("mean regret", "std error", "median", "95 %", "99 %"), _readable)
         formatters |= {"seconds": "{:.3g}".format}
@@ -168,7 +170,7 @@ class Simulation:
     def _position(self, policy: str | int) -> int:
         if isinstance(policy, str) and policy in self.policies:
             return self.policies.index(policy)
-        if isinstance(policy, int) and 0 <= policy < len(self.policies):
+        if isinstance(policy, int) and not isinstance(policy, bool) and 0 <= policy < len(self.policies):
             return policy
         raise ValueError(f"unknown policy {policy!r}; this simulation has {', '.join(map(repr, self.policies))}")
 
@@ -182,10 +184,6 @@ def shortened(text: str) -> str:
     True
     """
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 30]} … {text[-24:]}"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _readable(value: float) -> str:
