@@ -40,19 +40,14 @@ def lock_step(repeats: int) -> Iterator[Measured]:
     for policy, theirs in zip(family, times, strict=True):
         yield Measured(section, f"{policy} against ReBoot, time", theirs / ours, "x")
 
-    rng = np.random.default_rng(2)
-    ours, vectorised = side_by_side(
-        max(1, repeats // 3),
+    rng, few = np.random.default_rng(2), 4
+    ours, vectorised, python = side_by_side(
+        repeats,
         lambda: play(bl.ReBoot(sigma_a=1.5), RUNS),
         lambda: baselines.numpy_reboot(means, ROUNDS, 1.5, rng),
-    )
-    yield Measured(section, "times faster than NumPy vectorised over runs", vectorised / ours)
-    few = 4
-    ours, python = side_by_side(
-        max(1, repeats // 3),
-        lambda: play(bl.ReBoot(sigma_a=1.5), RUNS),
         lambda: [baselines.python_reboot(list(row), ROUNDS, 1.5) for row in means[:few]],
     )
+    yield Measured(section, "times faster than NumPy vectorised over runs", vectorised / ours)
     yield Measured(section, "times faster than a per-round Python loop", (python / few) / (ours / RUNS), bar=300)
 
 

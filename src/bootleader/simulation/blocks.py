@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 GROUP = 32  # runs of a block whose curves are summed together, so that sums do not depend on how wide blocks are
 PARAMETERS = 5  # the most that any rule has
-FEWEST_LANES = 16  # of a part of a block: a vector unit wants some
+FEWEST_LANES = 8  # of a part of a block: two vectors
 WORTH_CUTTING = 300_000  # index draws that a block has left, at the least: about a millisecond
 
 
