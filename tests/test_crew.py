@@ -65,6 +65,7 @@ def pool():
 
 def test_free_threads_take_over_halves_and_halves_of_halves(pool, monkeypatch):
     monkeypatch.setattr(blocks, "WORTH_CUTTING", 1)
+    monkeypatch.setattr(blocks, "FEWEST_LANES", 16)
     widths = []
     advance = lockstep.advance
 
