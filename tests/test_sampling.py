@@ -78,6 +78,7 @@ def test_layers_are_equal_parts_that_lie_under_the_density_and_no_more_would_fit
     np.testing.assert_allclose(edges * heights, area, rtol=1e-9)
     x = np.linspace(0.0, edges[-1], 10_001)
     assert (x * (density(x) - density(edges[-1]))).max() < area
+    assert round(sampling.LAYERS / (sampling.LAYERS - sampling.WHOLE), -1) == 680  # as the documents say
 
 
 def test_a_place_and_its_alternative_follow_the_weights():

@@ -1,4 +1,4 @@
-"""Validation: every message names the value and says what is accepted. And how many there are, in words."""
+"""Validation: every message names the value and says what is accepted; and numbers in words."""
 
 from __future__ import annotations
 

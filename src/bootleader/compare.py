@@ -32,7 +32,7 @@ from bootleader.simulation.result import Simulation
 
 COLUMNS = ("arm", "reward")
 SEPARATORS = ",;\t"
-LARGEST = 1e100  # a reward whose square, summed over any file, is still far from overflowing
+LARGEST = 1e100  # a reward in size: what policies are told of such, as 1.5 sd, is still a parameter that they take
 ARMS_SHOWN = 20
 INFLATION = 1.5  # the paper's advice for sigma_a, in standard deviations
 ORACLE = "ThompsonSampling flat (oracle: told every arm's sd)"

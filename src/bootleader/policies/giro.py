@@ -54,16 +54,14 @@ def sum_against(
 ) -> Any:  # fmt: skip
     """The resampled sum; or, if it can be told from ``wanted`` unseen, infinite on the side that it is on.
 
-    The width of :mod:`bootleader.policies.unseen` is Bernstein's. Unless the arm ``is_last``, a sum that is probably
-    too large is drawn: others have to beat it. ``size`` is that of the numbers ``wanted`` was made from, whose rounding
-    must not decide.
+    As :mod:`bootleader.policies.unseen` says, with Bernstein's width.
     """
     centre = draws * drift
     off = abs(wanted - centre) - ROUNDING * (size + abs(centre))
     side = 1.0 if wanted > centre else -1.0
     reach = highest - drift if wanted > centre else drift - lowest
     width = draws * (rss / count) + reach * off / 3.0
-    if (is_last or wanted > centre) and worth_asking(off, width):
+    if worth_asking(off, width, side, is_last):
         tilt = off / width
         if surely_not_beyond(off, tilt, state, i, gamma):
             return -side * math.inf
@@ -140,14 +138,8 @@ class Giro(Policy):
     reference: ClassVar[str] = "Kveton et al. (2019). Garbage in, reward out. ICML."
 
     def __post_init__(self) -> None:
-        real(
-            "a",
-            self.a,
-            f"a number from 0 to {MOST_PSEUDO_REWARDS:g}",
-            low=0.0,
-            open_low=False,
-            high=MOST_PSEUDO_REWARDS,
-        )
+        most = MOST_PSEUDO_REWARDS
+        real("a", self.a, f"a number from 0 to {most:g}", low=0.0, open_low=False, high=most)
 
     @property
     def rule(self) -> HistoryRule:

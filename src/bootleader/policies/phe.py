@@ -39,7 +39,8 @@ class PHE(Policy):
     )
 
     def __post_init__(self) -> None:
-        real("a", self.a, f"a number above 0, at most {MOST_PSEUDO_REWARDS:g}", low=0.0, high=MOST_PSEUDO_REWARDS)
+        most = MOST_PSEUDO_REWARDS
+        real("a", self.a, f"a number above 0, at most {most:g}", low=0.0, high=most)
 
     @property
     def rule(self) -> IndexRule:

@@ -87,13 +87,12 @@ def heads_against(
 ) -> Any:  # fmt: skip
     """The sum under ones; or, if it can be told from ``wanted`` unseen, infinite on the side that it is on.
 
-    The width of :mod:`bootleader.policies.unseen` is Hoeffding's. Unless the arm ``is_last``, a sum that is probably
-    too large is drawn: others have to beat it. ``size`` is that of the numbers ``wanted`` was made from, whose rounding
-    must not decide.
+    As :mod:`bootleader.policies.unseen` says, with Hoeffding's width.
     """
     off, width = abs(wanted) - ROUNDING * size, 0.25 * rss
-    if (is_last or wanted > 0.0) and worth_asking(off, width):
-        side, tilt = 1.0 if wanted > 0.0 else -1.0, off / width
+    side = 1.0 if wanted > 0.0 else -1.0
+    if worth_asking(off, width, side, is_last):
+        tilt = off / width
         if surely_not_beyond(off, tilt, state, i, gamma):
             return -side * math.inf
         return heads_beyond(off, side, tilt, chance, history, start, count, drift, state, i, gamma)
@@ -133,9 +132,7 @@ def two_point_index(
     if best > -math.inf and count >= MANY:
         wanted = ((best - mean) * n - aid) / spread
         size = ((abs(best) + abs(anchor) + abs(drift)) * n + abs(aid)) / spread
-        ones = heads_against(
-            wanted, size, chance, history, start, count, drift, rss, is_last, state, i, gamma
-        )  # fmt: skip
+        ones = heads_against(wanted, size, chance, history, start, count, drift, rss, is_last, state, i, gamma)
     else:
         ones = heads_sum(chance, history, start, count, drift, state, i, gamma)
     return mean + (spread * ones + aid) / n
