@@ -13,7 +13,7 @@ import numpy as np
 import bootleader as bl
 from benchmarks.measuring import Measured, Work, side_by_side, turn_by_turn
 from bootleader.policies import POLICIES, IndexRule
-from bootleader.simulation import engine
+from bootleader.simulation import _simulate as engine
 
 
 def gaussian(arms: int) -> bl.GaussianBandit:

@@ -11,7 +11,7 @@ import numpy as np
 import bootleader as bl
 from benchmarks import baselines
 from benchmarks.measuring import Measured, processor_seconds, side_by_side
-from bootleader.policies.weights import TWO_POINTS
+from bootleader.policies._two_point_weights import TWO_POINTS
 
 ARMS, ROUNDS, RUNS = 10, 10_000, 500
 BANDIT = bl.GaussianBandit(means=bl.Uniform(5, 7, arms=ARMS))

@@ -11,7 +11,7 @@ import pytest
 import bootleader as bl
 from benchmarks import baselines, many_arms
 from benchmarks.measuring import Measured, as_markdown
-from bootleader.policies.weights import TWO_POINTS
+from bootleader.policies._two_point_weights import TWO_POINTS
 
 
 def test_a_run_of_many_arms_goes_on_where_it_was():

@@ -164,7 +164,7 @@ def test_interruption_says_how_to_go_on(capsys, tmp_path, monkeypatch):
 
 
 def test_interrupted_comparison_does_not_claim_to_have_kept_anything(capsys, tmp_path, monkeypatch):
-    from bootleader import compare
+    from bootleader.compare import _compare as compare
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt

@@ -12,7 +12,7 @@ from bootleader.bandits import (
     StudentTBandit,
     Uniform,
 )
-from bootleader.online import Agent, Decision, Receipt
+from bootleader.agent import Agent, Decision, Receipt
 from bootleader.policies import (
     PHE,
     UCB1,
@@ -25,7 +25,7 @@ from bootleader.policies import (
     StudentThompson,
     ThompsonSampling,
 )
-from bootleader.simulation.engine import simulate
+from bootleader.simulation._simulate import simulate
 from bootleader.simulation.result import Comparison, Simulation
 
 __version__ = "0.1.0"

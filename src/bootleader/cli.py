@@ -191,7 +191,7 @@ def _names(text: str) -> list[str]:
 
 
 def _compare(given: argparse.Namespace) -> int:
-    from bootleader.compare import compare, describe, describe_left_out, read_rewards
+    from bootleader.compare._compare import compare, describe, describe_left_out, read_rewards
 
     plot = None if given.no_plot else _writable(given.plot or f"{Path(given.rewards).stem}-regret.png")
     rewards = read_rewards(given.rewards, given.rounds, maximize=not given.minimize)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.checks import positive, real, whole
+from bootleader._core.validation import positive, real, whole
 
 Floats = npt.NDArray[np.float64]
 SMALLEST_RATIO = 1.5  # the theorem asks for more than this; C2 is infinite at it

@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 
 from bootleader import theory
-from bootleader.paper import claims, formulas, growth, table1, table2
-from bootleader.paper.claims import Finding, Verdict
-from bootleader.paper.growth import Growth, Interval
+from bootleader.paper import _claims as claims
+from bootleader.paper.parts import formulas
+from bootleader.paper import _regret_growth as growth
+from bootleader.paper.parts import table1
+from bootleader.paper.parts import table2
+from bootleader.paper._claims import Finding, Verdict
+from bootleader.paper._regret_growth import Growth, Interval
 
 RUNS = 400
 
@@ -224,7 +228,7 @@ def test_fitted_exponent(power):
 
 
 def test_measured_storage_grows_for_giro_alone():
-    from bootleader.paper.looks import GIRO, REBOOT
+    from bootleader.paper._styles import GIRO, REBOOT
 
     grown = {name: table1.bytes_held(policy, 4_000) - table1.bytes_held(policy, 500) for name, policy in
              {"reboot": REBOOT, "giro": GIRO}.items()}  # fmt: skip
@@ -245,7 +249,7 @@ def instead_of(rows, words):
 
 @pytest.fixture(scope="module")
 def formula_rows():
-    from bootleader.paper.part import Size
+    from bootleader.paper._report_part import Size
 
     return formulas.analyse(Size(), {}).claims
 

@@ -5,11 +5,15 @@ import re
 import numpy as np
 import pytest
 
-from bootleader.paper import Size, fig1, fig2_left, fig2_right, fig3
-from bootleader.paper.cells import Results
-from bootleader.paper.claims import Verdict
-from bootleader.paper.common import FIG1_BANDIT, SHAPES
-from bootleader.paper.looks import label
+from bootleader.paper import Size
+from bootleader.paper.parts import fig1
+from bootleader.paper.parts import fig2_left
+from bootleader.paper.parts import fig2_right
+from bootleader.paper.parts import fig3
+from bootleader.paper._cell_cache import Results
+from bootleader.paper._claims import Verdict
+from bootleader.paper._paper_settings import FIG1_BANDIT, SHAPES
+from bootleader.paper._styles import label
 from bootleader.simulation.result import Simulation
 
 FULL = Size()

@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from bootleader.paper import formulas, lemmas
-from bootleader.paper.claims import Verdict
+from bootleader.paper.parts import formulas
+from bootleader.paper.parts import lemmas
+from bootleader.paper._claims import Verdict
 
 DRAWS = 400_000
 

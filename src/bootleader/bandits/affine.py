@@ -18,7 +18,7 @@ from bootleader.bandits.families import (
     revenue_draw,
     student_draw,
 )
-from bootleader.checks import positive, real
+from bootleader._core.validation import positive, real
 
 
 def _location_and_scale(arms: Arms, scale: float, shift: float) -> Arms:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.checks import positive, real, whole
-from bootleader.streams import Purpose, gamma_of, mix64, run_key, stream_of, unit
+from bootleader._core.validation import positive, real, whole
+from bootleader._core.rng import Purpose, gamma_of, mix64, run_key, stream_of, unit
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[..., float]

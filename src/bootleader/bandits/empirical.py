@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bootleader.bandits.base import Arms, Bandit, Draw
-from bootleader.checks import LARGEST
-from bootleader.streams import below
+from bootleader._core.validation import LARGEST
+from bootleader._core.rng import below
 
 ACCEPTED: Final = "samples must be a list with the rewards of each arm, such as [[1.0, 2.0], [0.0, 9.0]]"
 

@@ -18,9 +18,9 @@ from bootleader.bandits.base import (
     validated_means,
     validated_sd,
 )
-from bootleader.checks import positive, real
-from bootleader.sampling import standard_exponential, standard_normal, studentise
-from bootleader.streams import uniform
+from bootleader._core.validation import positive, real
+from bootleader._core.sampling import standard_exponential, standard_normal, studentise
+from bootleader._core.rng import uniform
 
 
 def gaussian_draw(mean: Any, sd: Any, _: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:

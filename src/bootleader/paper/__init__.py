@@ -3,8 +3,8 @@
 A part is one file with a sweep of cells and an analysis. Adding one: its file, and a line in ``PARTS``.
 """
 
-from bootleader.paper import (
-    beyond,
+from bootleader.paper.parts import (
+    bootstrap_weights,
     fig1,
     fig2_left,
     fig2_right,
@@ -14,9 +14,9 @@ from bootleader.paper import (
     table1,
     table2,
     theorem1,
-    weights,
+    unit_free_policies,
 )
-from bootleader.paper.part import Part, Size
+from bootleader.paper._report_part import Part, Size
 
 # In the order of the report.
 PARTS: tuple[Part, ...] = (
@@ -27,9 +27,9 @@ PARTS: tuple[Part, ...] = (
     table1.PART,
     table2.PART,
     theorem1.PART,
-    weights.PART,
+    bootstrap_weights.PART,
     formulas.PART,
-    beyond.PART,
+    unit_free_policies.PART,
     robustness.PART,
 )
 

@@ -10,9 +10,9 @@ from importlib.resources import files
 from typing import Any
 
 from bootleader.paper import PARTS
-from bootleader.paper.claims import LINEAR_FROM, Judged, Verdict
-from bootleader.paper.growth import HOW
-from bootleader.paper.part import Drawing, Outcome, Part
+from bootleader.paper._claims import LINEAR_FROM, Judged, Verdict
+from bootleader.paper._regret_growth import HOW
+from bootleader.paper._report_part import Drawing, Outcome, Part
 
 BADGES = {Verdict.HOLDS: "holds", Verdict.IN_PART: "part", Verdict.FAILS: "fails"}
 MARKS = {Verdict.HOLDS: "✓ holds", Verdict.IN_PART: "◐ holds in part", Verdict.FAILS: "✗ does not hold"}

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from bootleader import __version__
-from bootleader.paper import PARTS, Part, Size, job
-from bootleader.paper.cells import Results, Store, replacing
-from bootleader.paper.claims import Judged
-from bootleader.paper.part import Outcome
+from bootleader.paper import PARTS, Part, Size
+from bootleader.paper import _run_cells as job
+from bootleader.paper._cell_cache import Results, Store, replacing
+from bootleader.paper._claims import Judged
+from bootleader.paper._report_part import Outcome
 from bootleader.paper.report import claims_markdown, markdown, render
-from bootleader.simulation.engine import cores
+from bootleader.simulation._simulate import cores
 
 LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib")
 
@@ -164,7 +165,7 @@ def describe(
     size: Size, parts: list[Part], seconds: dict[str, Any], wall: float, workers: int | None, executor: Executor | None
 ) -> dict[str, Any]:
     """Versions, seed, sizes, machine and seconds: what the results were made with."""
-    from bootleader.compilation import fingerprint
+    from bootleader._core.numba_bridge import fingerprint
 
     return {
         "bootleader": __version__,

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from bootleader.checks import positive
+from bootleader._core.validation import positive
 from bootleader.policies.base import IndexRule, Noise, Policy
 
 STUDENT_UNTIL: Final = 12.0  # pulls after which an arm's own residuals tell its scale well enough

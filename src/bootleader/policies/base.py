@@ -28,7 +28,7 @@ class Noise(IntEnum):
     OPTIMISM = 4  # sqrt(2 log t), the same for every arm, t the pulls so far
 
 
-# Number of arms from which the leader is found without drawing every index (:mod:`bootleader.many_arms`), where the
+# Number of arms from which the leader is found without drawing every index (:mod:`bootleader._core.leader_tree`), where the
 # noise allows it: about where both ways cost the same (`python -m benchmarks many_arms`). Student variables are dear,
 # but old arms no longer need them, so it depends on the rounds too: at 192 arms drawing all takes 2.3 times as long in
 # the first 1,000 rounds and 0.9 times in 20,000. Constants, so that no result depends on the machine, and the same for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bootleader.checks import real
+from bootleader._core.validation import real
 from bootleader.policies import follow_the_leader
 from bootleader.policies.base import IndexRule, Noise, Policy
 

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from bootleader.checks import real
+from bootleader._core.validation import real
 from bootleader.policies.base import MOST_PSEUDO_REWARDS, HistoryRule, Policy
-from bootleader.policies.unseen import MANY, ROUNDING, surely_not_beyond, taken, worth_asking
-from bootleader.sampling import binomial, fair_binomial
-from bootleader.streams import below, next_word, uniform
+from bootleader._core.tilted_rejection import MANY, ROUNDING, surely_not_beyond, taken, worth_asking
+from bootleader._core.sampling import binomial, fair_binomial
+from bootleader._core.rng import below, next_word, uniform
 
 QUARTER: Final = 0x10000  # what a quarter of a word can tell apart
 WORDS: Final = 64  # looked at before counting how many draws are still missing
@@ -20,7 +20,7 @@ def resampled_sum(history: Any, start: Any, count: Any, draws: Any, state: Any, 
     """Sum of ``draws`` values taken with replacement from ``history[start:start + count]``.
 
     A quarter of a word makes a draw by Lemire's method; one that would bias the draw is left out and made up for later.
-    Compiled, long sums are taken by :func:`bootleader.blockwise.blockwise_sum`, to the same bits.
+    Compiled, long sums are taken by :func:`bootleader._core.history_sums.blockwise_sum`, to the same bits.
     """
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     left = int(draws)
@@ -54,7 +54,7 @@ def sum_against(
 ) -> Any:  # fmt: skip
     """The resampled sum; or, if it can be told from ``wanted`` unseen, infinite on the side that it is on.
 
-    As :mod:`bootleader.policies.unseen` says, with Bernstein's width.
+    As :mod:`bootleader._core.tilted_rejection` says, with Bernstein's width.
     """
     centre = draws * drift
     off = abs(wanted - centre) - ROUNDING * (size + abs(centre))

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bootleader.checks import real
+from bootleader._core.validation import real
 from bootleader.policies.base import MOST_PSEUDO_REWARDS, IndexRule, Noise, Policy
 
 

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bootleader.checks import positive
+from bootleader._core.validation import positive
 from bootleader.policies.base import IndexRule, Noise, Policy, Rule
-from bootleader.policies.weights import Weights, two_point_rule, validated_weights
+from bootleader.policies._two_point_weights import Weights, two_point_rule, validated_weights
 
 
 def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple[Any, Any, Any]:

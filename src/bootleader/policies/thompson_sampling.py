@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from bootleader.checks import positive, real
+from bootleader._core.validation import positive, real
 from bootleader.policies.base import IndexRule, Noise, Policy
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bootleader.checks import positive
+from bootleader._core.validation import positive
 from bootleader.policies.base import IndexRule, Noise, Policy
 
 

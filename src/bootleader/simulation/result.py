@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.checks import counted
+from bootleader._core.validation import counted
 
 if TYPE_CHECKING:
     import pandas as pd

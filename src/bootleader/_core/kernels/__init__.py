@@ -1,0 +1,1 @@
+"""The compiled kernels that play runs."""

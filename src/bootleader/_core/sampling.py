@@ -1,0 +1,292 @@
+"""Exact samplers on keyed streams: normal, exponential, gamma, Student, and the fair-coin binomial.
+
+Scalar functions as in :mod:`bootleader._core.rng`. The normal is a ziggurat [1]_ whose layers lie wholly under the
+density [2]_, so that the layer alone tells whether a word needs a second look. The first word may come from any stream
+(a lock-step kernel draws those for many runs at once); what the second look needs comes from ``state[i]``.
+
+References
+----------
+.. [1] G. Marsaglia, W. W. Tsang (2000). The ziggurat method for generating random variables. J. Stat. Softw. 5(8).
+.. [2] C. D. McFarland (2016). A modified ziggurat algorithm for generating exponentially and normally distributed
+   pseudorandom numbers. J. Stat. Comput. Simul. 86(7).
+.. [3] G. Marsaglia, W. W. Tsang (2000). A simple method for generating gamma variables. ACM TOMS 26(3).
+.. [4] W. Hörmann (1993). The generation of binomial random variates. J. Stat. Comput. Simul. 46.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from bootleader._core.rng import MASK, next_word, uniform, unit
+
+LAYERS: Final = 2048  # a word in 680 needs a second look, and the table still sits in the first-level cache
+LAYER_MASK: Final = LAYERS - 1
+SIGN_BIT: Final = LAYERS  # the bit above the layer's; the highest bits, which ``unit`` reads, are the position
+HALF_AREA: Final = math.sqrt(math.pi / 2)  # under exp(-x^2 / 2), right of zero
+
+
+def _layer_edges() -> list[float]:
+    """Right edges of rectangles under exp(-x^2 / 2), each a LAYERS-th of its area, from the axis up while one fits."""
+    area = HALF_AREA / LAYERS
+    edges: list[float] = []
+    foot, edge = 0.0, 10.0
+    while True:
+        # Too wide a rectangle ends outside; cut to where its top meets the density it is higher, so it is cut again:
+        # this comes down upon the widest that fits.
+        while (top := foot + area / edge) < 1.0 and (cut := math.sqrt(-2.0 * math.log(top))) < edge:
+            edge = cut
+        if top >= 1.0:
+            return edges
+        edges.append(edge)
+        foot = math.exp(-0.5 * edge * edge)
+
+
+def _alias(weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int16]]:
+    """Walker's tables: an evenly drawn place is kept with a chance, or else is another, so as to follow the weights."""
+    keep, other = weights / weights.mean(), np.arange(len(weights), dtype=np.int16)
+    poor, rich = list(np.flatnonzero(keep < 1.0)), list(np.flatnonzero(keep >= 1.0))
+    while poor and rich:
+        place, giver = poor.pop(), rich[-1]
+        other[place] = giver
+        keep[giver] -= 1.0 - keep[place]
+        if keep[giver] < 1.0:
+            poor.append(rich.pop())
+    return keep, other
+
+
+_edges = _layer_edges()
+WHOLE: Final = len(_edges)  # the words of these layers stand for their points, those of the rest for what they leave
+TAIL: Final = _edges[0]
+EDGES: Final = np.array(_edges + [0.0] * (LAYERS - WHOLE))
+HEIGHTS: Final = np.exp(-0.5 * EDGES**2)
+# What the layers leave: the tail, and the corners between each and the one below, and between the last and the peak.
+KEEP, OTHER = _alias(
+    np.array([HALF_AREA * math.erfc(TAIL / math.sqrt(2)), *(EDGES[:-1] - EDGES[1:]) * (HEIGHTS[1:] - HEIGHTS[:-1])])
+)
+
+
+def layer_edge(layer: Any) -> Any:
+    """A layer's right edge (one reader for each table, since a GPU kernel holds a copy for each reader)."""
+    return EDGES[layer]
+
+
+def layer_height(layer: Any) -> Any:
+    """The density at a layer's right edge."""
+    return HEIGHTS[layer]
+
+
+def rejected(word: Any) -> Any:
+    """Whether a word stands for no point of a layer."""
+    return (word & LAYER_MASK) >= WHOLE
+
+
+def accepted_normal(word: Any) -> Any:
+    """The normal variable that a word stands for, if it is not rejected."""
+    return signed(unit(word) * layer_edge(word & LAYER_MASK), word)
+
+
+def signed(size: Any, word: Any) -> Any:
+    """The size with the word's sign."""
+    return size if (word & SIGN_BIT) == 0 else -size
+
+
+def normal_tail(state: Any, i: Any, gamma: Any) -> Any:
+    """The normal beyond the widest layer."""
+    while True:
+        x = -math.log(1.0 - uniform(state, i, gamma)) / TAIL
+        y = -math.log(1.0 - uniform(state, i, gamma))
+        if y + y > x * x:
+            return TAIL + x
+
+
+def left_over(word: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """The size of a normal outside the layers: in the tail, or at a point of a corner that lies under the density."""
+    while True:
+        place = unit(word) * LAYERS
+        corner = int(place)
+        if place - corner >= KEEP[corner]:
+            corner = int(OTHER[corner])
+        if corner == 0:
+            return normal_tail(state, i, gamma)
+        edge, foot = layer_edge(corner), layer_height(corner - 1)
+        x = edge + uniform(state, i, gamma) * (layer_edge(corner - 1) - edge)
+        y = foot + uniform(state, i, gamma) * (layer_height(corner) - foot)
+        if y < math.exp(-0.5 * x * x):
+            return x
+        word = next_word(state, i, gamma)
+
+
+def settle_normal(word: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """A normal from its first word, with whatever else it takes from ``state[i]``."""
+    if rejected(word):
+        return signed(left_over(word, state, i, gamma), word)
+    return accepted_normal(word)
+
+
+def standard_normal(state: Any, i: Any, gamma: Any) -> Any:
+    """N(0, 1)."""
+    return settle_normal(next_word(state, i, gamma), state, i, gamma)
+
+
+def standard_exponential(state: Any, i: Any, gamma: Any) -> Any:
+    """Exp(1)."""
+    return -math.log(1.0 - uniform(state, i, gamma))
+
+
+def gamma_root(shape: Any, x: Any) -> Any:
+    """A gamma candidate from a normal: the cube root of its ratio to shape - 1/3."""
+    return 1.0 + x / math.sqrt(9.0 * shape - 3.0)
+
+
+def surely_gamma(shape: Any, x: Any, root: Any, u: Any) -> Any:
+    """Whether u in [0, 1) accepts the candidate without logarithms.
+
+    With d = shape - 1/3 and y = root - 1, the log of the acceptance probability has derivative 3 d y^4 / (1 + y) less
+    that of 0.75 d y^4, so it is at least -1.695 * 0.75 d y^4 = -0.0157 x^4 / d for y >= -1/2.
+    """
+    return (root >= 0.5) & (u * (shape - 1.0 / 3.0) > 0.0157 * (x * x) * (x * x))
+
+
+def standard_gamma(shape: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """Gamma(shape, 1), shape > 0."""
+    boost = 1.0
+    if shape < 1.0:
+        boost = (1.0 - uniform(state, i, gamma)) ** (1.0 / shape)
+        shape = shape + 1.0
+    d = shape - 1.0 / 3.0
+    while True:
+        x = standard_normal(state, i, gamma)
+        root = gamma_root(shape, x)
+        if root > 0.0:
+            v = root * root * root
+            u = uniform(state, i, gamma)
+            if surely_gamma(shape, x, root, u) or math.log(1.0 - u) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
+                return boost * (d * v)
+
+
+def studentise(normal: Any, df: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """Turn a normal into a Student variable with ``df`` degrees of freedom (infinite: leave it)."""
+    if df == math.inf:
+        return normal
+    return normal / math.sqrt(standard_gamma(0.5 * df, state, i, gamma) / (0.5 * df))
+
+
+def popcount(word: Any) -> Any:
+    """Number of ones among 64 bits."""
+    word = word - ((word >> 1) & 0x5555555555555555)
+    word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333)
+    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F
+    return ((word * 0x0101010101010101) & MASK) >> 56
+
+
+COUNTED_TOSSES: Final = 1_280  # up to here twenty words and a bit count beat a rejection sampler
+SMALL_MEAN: Final = 10.0  # below this mean the binomial is inverted term by term
+NEAR_MODE: Final = 15.0  # up to here from the mode a product of ratios beats logarithms; beyond, a parabola bounds them
+
+
+def fair_binomial(tosses: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """Binomial(tosses, 1/2) as a float, in time that does not grow with ``tosses``."""
+    if tosses > COUNTED_TOSSES:
+        return _rejection_binomial(tosses, 0.5, state, i, gamma)
+    left = int(tosses)
+    heads = 0
+    while left > 0:
+        word = next_word(state, i, gamma)
+        if left < 64:
+            word = word >> (64 - left)
+        heads += int(popcount(word))
+        left -= 64
+    return float(heads)
+
+
+def binomial(tosses: Any, chance: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """Binomial(tosses, chance) as a float, 0 < chance <= 1, in time that does not grow with ``tosses``."""
+    if chance > 0.5:
+        return tosses - binomial_up_to_half(tosses, 1.0 - chance, state, i, gamma)
+    return binomial_up_to_half(tosses, chance, state, i, gamma)
+
+
+def binomial_up_to_half(tosses: Any, chance: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """Binomial(tosses, chance) for chance <= 1/2."""
+    if tosses * chance < SMALL_MEAN:
+        return _inverted_binomial(tosses, chance, state, i, gamma)
+    return _rejection_binomial(tosses, chance, state, i, gamma)
+
+
+def _inverted_binomial(tosses: Any, chance: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """Walk up the distribution function until it passes a uniform number."""
+    odds = chance / (1.0 - chance)
+    while True:
+        term = math.exp(tosses * math.log1p(-chance))
+        left = uniform(state, i, gamma)
+        k = 0.0
+        while k <= tosses:
+            if left < term:
+                return k
+            left -= term
+            k += 1.0
+            term *= odds * (tosses - k + 1.0) / k
+
+
+def _stirling_tail(k: Any) -> Any:
+    """What Stirling's formula leaves out of log k!."""
+    if k < 10.0:
+        return math.lgamma(k + 1.0) - (k + 0.5) * math.log(k + 1.0) + (k + 1.0) - 0.9189385332046727
+    k1 = k + 1.0
+    return (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / (k1 * k1)) / (k1 * k1)) / k1
+
+
+def _rejection_binomial(tosses: Any, chance: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """Hörmann's transformed rejection with squeezes (BTRD) for tosses * chance >= 10, chance <= 1/2."""
+    variance = tosses * chance * (1.0 - chance)
+    spread = math.sqrt(variance)
+    b = 1.15 + 2.53 * spread
+    a = -0.0873 + 0.0248 * b + 0.01 * chance
+    centre = tosses * chance + 0.5
+    v_r = 0.92 - 4.2 / b
+    while True:
+        u = uniform(state, i, gamma) - 0.5
+        v = 1.0 - uniform(state, i, gamma)
+        us = 0.5 - abs(u)
+        if us > 0.0:
+            k = float(math.floor((2.0 * a / us + b) * u + centre))
+            if us >= 0.07 and v <= v_r:
+                return k
+            v = v * (2.83 + 5.1 / b) * spread / (a / (us * us) + b)
+            if 0.0 <= k <= tosses and _under_binomial(v, k, tosses, chance, variance):
+                return k
+
+
+def _under_binomial(v: Any, k: Any, tosses: Any, chance: Any, variance: Any) -> Any:
+    """Whether v is at most the probability of k over that of the mode: the cheapest test that can tell."""
+    mode = float(math.floor((tosses + 1.0) * chance))
+    odds = chance / (1.0 - chance)
+    off = abs(k - mode)
+    if off <= NEAR_MODE:
+        ratio, low = 1.0, min(k, mode)
+        for step in range(1, int(off) + 1):
+            ratio *= odds * (tosses + 1.0) / (low + step) - odds
+        return v <= ratio if k > mode else v * ratio <= 1.0
+    log_v = math.log(v)
+    parabola = -off * off / (2.0 * variance)
+    margin = (off / variance) * (((off / 3.0 + 0.625) * off + 1.0 / 6.0) / variance + 0.5)
+    if abs(log_v - parabola) > margin:
+        return log_v < parabola
+    return log_v <= _log_height(k, mode, tosses, odds)
+
+
+def _log_height(k: Any, mode: Any, tosses: Any, odds: Any) -> Any:
+    """Log of the binomial probability of k over that of the mode."""
+    return (
+        (mode + 0.5) * math.log((mode + 1.0) / (odds * (tosses - mode + 1.0)))
+        + (tosses + 1.0) * math.log((tosses - mode + 1.0) / (tosses - k + 1.0))
+        + (k + 0.5) * math.log(odds * (tosses - k + 1.0) / (k + 1.0))
+        + _stirling_tail(mode)
+        + _stirling_tail(tosses - mode)
+        - _stirling_tail(k)
+        - _stirling_tail(tosses - k)
+    )

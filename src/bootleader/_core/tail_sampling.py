@@ -1,0 +1,149 @@
+r"""A Student or normal index above a level and below it: how likely, and drawn from exactly that part of its law.
+
+A Student variable T with :math:`\nu` degrees of freedom is nearly a normal in disguise: for
+:math:`u = \tfrac12 \log(1 + T^2/\nu)` and :math:`R = \pm\sqrt{(2\nu - 1) u}` the density of R, the variable of [1]_, is
+
+.. math:: C_\nu\,\varphi(r)\,\sqrt{u / \sinh u}, \qquad
+          C_\nu = \frac{\Gamma(\frac{\nu+1}2)}{\Gamma(\frac\nu2) \sqrt{\nu/2 - 1/4}}.
+
+The root is at most 1. So an arm that is *marked* with the normal's :math:`C_\nu P(R > r_\tau)`, which is a little too
+often, and whose normal beyond :math:`r_\tau` is then kept with the root's probability, exceeds tau with exactly the
+Student's probability and law, for any number of degrees above 1/2, in O(1). With one or two degrees, where the root
+would discard too much, the tail is inverted directly.
+
+Scalar functions as in :mod:`bootleader._core.rng`; ``df`` is infinite for the normal.
+
+References
+----------
+.. [1] D. L. Wallace (1959). Bounds on normal approximations to Student's and the chi-square distributions. Ann. Math.
+       Stat. 30(4).
+.. [2] G. Marsaglia (1964). Generating a variable from the tail of the normal distribution. Technometrics 6(1).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from bootleader._core.sampling import standard_exponential, standard_normal
+from bootleader._core.rng import uniform
+
+SURE: Final = 45.0  # the rate of an arm that is always marked: e^-45 < 2^-64
+TAIL_FROM: Final = 0.5  # standard deviations beyond which a normal's tail is drawn by Marsaglia's method
+
+
+def marking_rate(location: Any, scale: Any, df: Any, crest: Any, tau: Any) -> Any:
+    """-log of the probability that an arm is not marked."""
+    if scale == 0.0:
+        return 0.0
+    z = (tau - location) / scale
+    if df == math.inf:
+        return _normal_rate(z)
+    if df == 1.0 or df == 2.0:
+        return _rate_of(_heavy_survival(z, df), _heavy_survival(-z, df))
+    marked = crest * _normal_survival(_in_normal_units(z, df))
+    return _rate_of(marked, 1.0 - marked)
+
+
+def assurance(location: Any, scale: Any, df: Any, crest: Any, tau: Any, rate: Any) -> Any:
+    """-log of the probability that an arm's index is at most tau, nearly: what tau is placed by."""
+    if rate == 0.0 or df == math.inf or df == 1.0 or df == 2.0:
+        return rate
+    r = _in_normal_units((tau - location) / scale, df)
+    if r < 0.0:
+        return min(rate, _rate_of(1.0, crest * _normal_survival(-r)))
+    u = (r * r + 2.0) / (2.0 * df - 1.0)  # r*r + 2 is about the mean square of the normal beyond r
+    return rate * math.sqrt(u / math.sinh(u))
+
+
+def _normal_rate(z: Any) -> Any:
+    return _rate_of(_normal_survival(z), _normal_survival(-z) if z <= 0.0 else 1.0)
+
+
+def _normal_survival(z: Any) -> Any:
+    return 0.5 * math.erfc(z * math.sqrt(0.5))
+
+
+def _heavy_survival(z: Any, df: Any) -> Any:
+    """P(T > z) with one or two degrees of freedom."""
+    if df == 1.0:
+        return math.atan2(1.0, z) / math.pi
+    if z < 0.0:
+        return 1.0 - _heavy_survival_of_two(-z)
+    return _heavy_survival_of_two(z)
+
+
+def _heavy_survival_of_two(z: Any) -> Any:
+    root = math.sqrt(z * z + 2.0)
+    return 1.0 / (root * (root + z))
+
+
+def _heavy_above(z: Any, df: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """A Student variable with one or two degrees of freedom, given that it exceeds z."""
+    chance = _heavy_survival(z, df) * (1.0 - uniform(state, i, gamma))
+    if df == 1.0:
+        return 1.0 / math.tan(math.pi * chance)
+    return (1.0 - 2.0 * chance) / math.sqrt(2.0 * chance * (1.0 - chance))
+
+
+def _rate_of(chance: Any, complement: Any) -> Any:
+    """-log(1 - chance), from whichever of the two is small."""
+    if chance < 1e-5:
+        return chance * (1.0 + chance * (0.5 + chance * (1.0 / 3.0)))
+    if chance < 0.5:
+        return -math.log1p(-chance)
+    return min(SURE, -math.log(complement)) if complement > 0.0 else SURE
+
+
+def _in_normal_units(z: Any, df: Any) -> Any:
+    """The nearly normal R that a Student variable z stands for."""
+    r = math.sqrt((df - 0.5) * math.log1p(z * z / df))
+    return r if z >= 0.0 else -r
+
+
+def crest_of(df: Any) -> Any:
+    """C of the module's notes: how much the normal must be raised to cover the Student density."""
+    if df == math.inf:
+        return 1.0
+    a = 0.5 * df
+    if a < 32.0:
+        return math.exp(math.lgamma(a + 0.5) - math.lgamma(a)) / math.sqrt(a - 0.25)
+    x = 1.0 / a
+    series = 5.0 / 1024.0 + x * (-21.0 / 32768.0 + x * (-399.0 / 262144.0 + x * (869.0 / 4194304.0)))
+    return (1.0 + x * (-1.0 / 8.0 + x * (1.0 / 128.0 + x * series))) / math.sqrt(1.0 - 0.25 * x)
+
+
+def noise_above(z: Any, df: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """A Student variable, given that it exceeds z."""
+    noise = attempt_above(z, df, state, i, gamma)
+    while noise == -math.inf:
+        noise = attempt_above(z, df, state, i, gamma)
+    return noise
+
+
+def attempt_above(z: Any, df: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """A Student variable above z, by an arm that was marked at its marking rate; -inf if it is thinned out."""
+    if df == math.inf:
+        return _normal_above(z, state, i, gamma)
+    if df == 1.0 or df == 2.0:
+        return _heavy_above(z, df, state, i, gamma)
+    r = _normal_above(-math.inf if z == -math.inf else _in_normal_units(z, df), state, i, gamma)
+    u = r * r / (2.0 * df - 1.0)
+    v = uniform(state, i, gamma)
+    if v * v * math.sinh(u) > u:
+        return -math.inf
+    t = math.sqrt(df * math.expm1(2.0 * u))
+    return t if r >= 0.0 else -t
+
+
+def _normal_above(z: Any, state: Any, i: Any, gamma: Any) -> Any:
+    """A normal variable, given that it exceeds z."""
+    if z < TAIL_FROM:
+        x = standard_normal(state, i, gamma)
+        while x <= z:
+            x = standard_normal(state, i, gamma)
+        return x
+    while True:
+        x = math.sqrt(z * z + 2.0 * standard_exponential(state, i, gamma))
+        if uniform(state, i, gamma) * x < z:
+            return x

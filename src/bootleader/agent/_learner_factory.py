@@ -1,0 +1,45 @@
+"""How a policy becomes a learner: its rule in the agent's inner unit, and what it knows of each arm's noise."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from bootleader._core.validation import positive
+from bootleader.agent._index_learner import IndexLearner
+from bootleader.agent._learner import HistoryLearner, Learner
+from bootleader.policies import IndexRule, Policy
+
+
+def learner_of(policy: Policy, seed: int, maximize: bool, discount: float | None) -> Learner:
+    """A learner without arms."""
+    rule = _as_played(policy, maximize).rule
+    if isinstance(rule, IndexRule):
+        return IndexLearner(rule, seed, half_life=discount)
+    if discount is not None:
+        raise ValueError(f"discount needs a policy that keeps moments only; {policy!r} keeps every reward")
+    return HistoryLearner(rule, seed)
+
+
+def _as_played(policy: Policy, maximize: bool) -> Policy:
+    """The policy in the agent's inner unit, where more is better: a cost is a negative reward, so is its prior."""
+    prior_mean = policy.parameters.get("prior_mean", 0.0)
+    return policy if maximize or prior_mean == 0.0 else dataclasses.replace(policy, prior_mean=-prior_mean)  # type: ignore[call-arg]
+
+
+def known_sds(policy: Policy, arms: int) -> list[float]:
+    """Each arm's noise sd as the policy believes it."""
+    return [float(sd) for sd in np.broadcast_to(np.ravel(policy.known_sd(arms, None)), arms)]
+
+
+def sd_of_new_arm(policy: Policy, given: float | None) -> float:
+    """The noise sd of an arm that comes later; ``given`` where the policy has one per arm."""
+    per_arm = isinstance(policy.parameters.get("noise_sd"), tuple)
+    if per_arm != (given is not None):
+        raise ValueError(
+            f"noise_sd must be given for a new arm of {policy!r}, which has one per arm"
+            if per_arm
+            else f"noise_sd is for ThompsonSampling with one noise sd per arm; {policy!r} needs none, got {given!r}"
+        )
+    return known_sds(policy, 1)[0] if given is None else positive("noise_sd", given)

@@ -1,0 +1,124 @@
+"""The probability that each arm is chosen next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bootleader.agent._win_probability_binomial import lattice_winning_probabilities
+from bootleader.agent._index_learner import IndexLearner
+from bootleader.agent._win_probability_student import winning_probabilities
+from bootleader.agent._learner import HistoryLearner, Learner
+from bootleader.policies.base import Noise
+from bootleader._core.rng import GOLDEN, mix64
+
+Floats = npt.NDArray[np.float64]
+
+FEW_ARMS: Final = 100
+TOLERANCE_FEW: Final = 1e-10
+TOLERANCE_MANY: Final = 1e-7
+# A history policy's choices are drawn this often; less often once the histories are long, because a draw goes through
+# all of them.
+MOST_DRAWS: Final = 1000
+FEWEST_DRAWS: Final = 100
+HISTORY_TO_READ: Final = 200_000
+
+
+class Probabilities(Mapping[str, float]):
+    """Arm by arm, the probability of being chosen next.
+
+    Attributes
+    ----------
+    method : {"exact", "monte carlo"}
+        How the numbers came about.
+    standard_error : dict or None
+        Of each number, if they are Monte Carlo estimates.
+    """
+
+    def __init__(self, chances: Mapping[str, float], standard_error: Mapping[str, float] | None = None) -> None:
+        self._chances = dict(chances)
+        self.standard_error = None if standard_error is None else dict(standard_error)
+        self.method: Literal["exact", "monte carlo"] = "exact" if standard_error is None else "monte carlo"
+
+    def __getitem__(self, arm: str) -> float:
+        return self._chances[arm]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._chances)
+
+    def __len__(self) -> int:
+        return len(self._chances)
+
+    def __repr__(self) -> str:
+        if self.standard_error is None:
+            return f"Probabilities({self._chances!r})"
+        return f"Probabilities({self._chances!r}, standard_error={self.standard_error!r}, method={self.method!r})"
+
+
+def choice_probabilities(learner: Learner, names: Sequence[str]) -> Probabilities:
+    """The probabilities of the learner's next choice; changes nothing."""
+    slots, chances, errors = _chances(learner)
+    everyone = np.zeros(len(names))
+    everyone[slots] = chances
+    if errors is None:
+        return Probabilities(dict(zip(names, everyone.tolist(), strict=True)))
+    every_error = np.zeros(len(names))
+    every_error[slots] = errors
+    return Probabilities(
+        dict(zip(names, everyone.tolist(), strict=True)), dict(zip(names, every_error.tolist(), strict=True))
+    )
+
+
+def _chances(learner: Learner) -> tuple[Sequence[int], Floats, Floats | None]:
+    """The arms that may be chosen, their probabilities, and standard errors if those are estimates."""
+    if learner.open.slots:
+        return learner.open.slots, _uniform(len(learner.open)), None
+    if isinstance(learner, IndexLearner):
+        playing, laws = learner.laws_now()
+        if playing:
+            return playing, _index_chances(learner, np.array(laws)), None
+    elif isinstance(learner, HistoryLearner) and (playing := learner.now_playing()):
+        return playing, *_history_chances(learner, playing)
+    waiting = learner.waiting()
+    return waiting, _uniform(len(waiting)), None
+
+
+def _uniform(n: int) -> Floats:
+    return np.full(n, 1.0 / n)
+
+
+def _index_chances(learner: IndexLearner, laws: Floats) -> Floats:
+    rule = learner.rule
+    location, scale, shape = laws.T
+    match rule.noise:
+        case Noise.NORMAL | Noise.STUDENT:
+            df = shape if rule.noise == Noise.STUDENT else np.full(len(laws), np.inf)
+            tolerance = TOLERANCE_FEW if len(laws) <= FEW_ARMS else TOLERANCE_MANY
+            chances = winning_probabilities(location, scale, df, tolerance)
+        case Noise.FAIR_COINS:
+            chances = lattice_winning_probabilities(location, scale, shape)
+        case _:
+            indices = location + scale * learner.certain_noise()
+            leads = indices == indices.max()
+            chances = leads / leads.sum()
+    return rule.epsilon / len(laws) + (1.0 - rule.epsilon) * chances
+
+
+def _history_chances(learner: HistoryLearner, playing: Sequence[int]) -> tuple[Floats, Floats]:
+    """Draw the choice many times, on a stream of its own, so that asking moves nothing.
+
+    One draw's worth of weight is spread evenly, so that no arm that may be chosen is given the probability zero.
+    """
+    size = max(1, sum(len(learner.arms[slot].history) for slot in playing))
+    draws = max(min(MOST_DRAWS, FEWEST_DRAWS), min(MOST_DRAWS, HISTORY_TO_READ // size))
+    state = [int(mix64(learner.spare[0] ^ GOLDEN))]
+    wins = np.full(len(playing), 1.0 / len(playing))
+    for _ in range(draws):
+        indices = np.array(learner.indices(playing, state))
+        leads = indices == indices.max()
+        wins += leads / leads.sum()
+    chances = wins / (draws + 1)
+    return chances, np.sqrt(chances * (1.0 - chances) / (draws + 1))

@@ -1,0 +1,1 @@
+"""The parts of the reproduction: one file for each figure, table and group of claims."""

@@ -1,0 +1,265 @@
+"""The probability that an arm is chosen next, against slow arithmetic in many digits and against choices made."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.special import stdtr
+
+import bootleader as bl
+from bootleader.agent._win_probability_binomial import lattice_winning_probabilities
+from bootleader.agent._win_probability_student import _whole_student_cdf, winning_probabilities
+
+INF = float("inf")
+
+
+def digits_cdf(z: Any, df: float) -> Any:
+    if df == INF:
+        return mpmath.ncdf(z)
+    if df == 1:
+        return mpmath.atan2(1, -z) / mpmath.pi
+    z = mpmath.mpf(z)
+    tail = mpmath.betainc(df / 2, 0.5, 0, df / (df + z * z), regularized=True) / 2
+    return 1 - tail if z > 0 else tail
+
+
+def digits_pdf(z: Any, df: float) -> Any:
+    if df == INF:
+        return mpmath.npdf(z)
+    peak = mpmath.gamma((df + 1) / 2) / mpmath.gamma(df / 2) / mpmath.sqrt(df * mpmath.pi)
+    return peak * (1 + z * z / mpmath.mpf(df)) ** (-(df + 1) / 2)
+
+
+def digits_winning(k: int, location: Any, scale: Any, df: Any) -> float:
+    """P(variable k is the largest), integrated between every multiple of every scale around every location."""
+    normal, student = (0.0, 1, 2, 3.5, 6, 14), [0.5 * 3.0**i for i in range(36)]
+    with mpmath.workdps(25):
+        places = {-mpmath.inf, mpmath.inf}
+        for m, s, n in zip(location, scale, df, strict=True):
+            for step in normal if n == INF else (0.0, *student):
+                places |= {mpmath.mpf(m) + mpmath.mpf(step) * s, mpmath.mpf(m) - mpmath.mpf(step) * s}
+
+        def density(x: Any) -> Any:
+            value = digits_pdf((x - location[k]) / mpmath.mpf(scale[k]), df[k]) / scale[k]
+            if value < mpmath.mpf(10) ** -40:
+                return value * 0
+            for j, (m, s, n) in enumerate(zip(location, scale, df, strict=True)):
+                if j != k:
+                    value *= digits_cdf((x - m) / mpmath.mpf(s), n)
+            return value
+
+        return float(mpmath.quad(density, sorted(places), maxdegree=5))
+
+
+CASES = {
+    "two normals": ([0.0, 1.0], [1.0, 2.0], [INF, INF]),
+    "scales a million million apart": ([0.0, 0.1, -0.2], [1.0, 1e-12, 1e-6], [INF] * 3),
+    "one much wider": ([5.0, 0.0, 4.999999], [1e-7, 1e5, 2e-6], [INF] * 3),
+    "far from zero": ([1e9, 1e9 + 1e-3, 1e9 - 2e-3], [1e-3, 2e-3, 5e-3], [INF] * 3),
+    "hopeless arm": ([0.0, 30.0], [1.0, 3.0], [INF, INF]),
+    "Cauchy beside normal": ([0.0, 0.5], [1.0, 0.2], [1.0, INF]),
+    "Cauchy a million times narrower": ([0.0, 0.5], [1.0, 1e-6], [1.0, 1.0]),
+    "Students": ([0.0, 0.3, 0.1], [1.0, 0.5, 3.0], [2.0, 5.0, 11.0]),
+    "fractional degrees": ([0.0, 0.3], [1.0, 0.5], [1.5, 7.3]),
+}
+
+
+TAKES_LONG = {"far from zero", "Students", "fractional degrees", "Cauchy a million times narrower"}
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow) if case in TAKES_LONG else case for case in CASES]
+)
+def test_winning_probabilities_are_right_to_nine_digits(case: str) -> None:
+    location, scale, df = CASES[case]
+    got = winning_probabilities(location, scale, df)
+    wanted = [digits_winning(k, location, scale, df) for k in range(len(location))]
+    assert sum(wanted) == pytest.approx(1.0, abs=1e-12)
+    assert np.abs(got - wanted).max() < 1e-9
+    assert got.sum() == pytest.approx(1.0, abs=1e-14)
+
+
+def random_laws(arms: int, seed: int, orders: float, student: bool) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    scale = 10.0 ** rng.uniform(-orders, 0.0, arms)
+    df = rng.choice([1.0, 2.0, 3.0, 5.0, 11.0, INF], arms) if student else np.full(arms, INF)
+    return rng.normal(size=arms) * 0.3, scale, df
+
+
+def on_a_fine_grid(location: Any, scale: Any, df: Any, finest: int) -> Any:
+    """The same integral by another route: a grid far finer than is needed, outwards from every location."""
+    from numpy.polynomial.legendre import leggauss
+
+    steps = np.concatenate([[0.0], np.geomspace(1e-2, 1e16, finest)])
+    edges = np.unique([m + sign * s * steps for m, s in zip(location, scale, strict=True) for sign in (-1, 1)])
+    nodes, weights = leggauss(8)
+    wins = np.zeros(len(location))
+    for part in np.array_split(np.arange(len(edges) - 1), 1 + len(edges) // 2000):
+        width = (edges[part + 1] - edges[part])[:, None]
+        x = (edges[part][:, None] + width * 0.5 * (nodes + 1)).ravel()
+        z = (x[None] - location[:, None]) / scale[:, None]
+        n = np.where(np.isinf(df), 1e300, df)[:, None]
+        from scipy.special import gammaln, ndtr
+
+        cdf = np.where(np.isinf(df)[:, None], ndtr(z), stdtr(np.minimum(n, 1e10), z))
+        peak = np.exp(gammaln(0.5 * (np.minimum(n, 1e10) + 1)) - gammaln(0.5 * np.minimum(n, 1e10)))
+        student = peak / np.sqrt(np.minimum(n, 1e10) * np.pi) * (1 + z * z / n) ** (-0.5 * (np.minimum(n, 1e10) + 1))
+        pdf = np.where(np.isinf(df)[:, None], np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi), student) / scale[:, None]
+        log_cdf = np.log(np.maximum(cdf, 1e-300))
+        others = np.exp(log_cdf.sum(axis=0) - log_cdf)
+        wins += (pdf * others * (width * 0.5 * weights).ravel()).sum(axis=1)
+    return wins
+
+
+@pytest.mark.parametrize("student", [False, True], ids=["normal", "student"])
+@pytest.mark.parametrize("orders", [0.3, 3.0])
+@pytest.mark.parametrize("arms", [10, 40])
+def test_many_arms_agree_with_a_fine_grid(arms: int, orders: float, student: bool) -> None:
+    laws = random_laws(arms, arms, orders, student)
+    wanted = on_a_fine_grid(*laws, finest=150)
+    assert np.abs(winning_probabilities(*laws) - wanted).max() < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("student", [False, True], ids=["normal", "student"])
+@pytest.mark.parametrize("orders", [0.3, 3.0, 5.0])
+def test_a_hundred_arms_agree_with_a_fine_grid(orders: float, student: bool) -> None:
+    laws = random_laws(100, 1, orders, student)
+    error = np.abs(winning_probabilities(*laws) - on_a_fine_grid(*laws, finest=250)).max()
+    print(f"100 arms, scales over {orders} orders, student={student}: largest error {error:.2g}")
+    assert error < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("student", [False, True], ids=["normal", "student"])
+@pytest.mark.parametrize("orders", [0.3, 3.0])
+def test_ten_thousand_arms_are_right_to_six_digits_in_under_a_second(orders: float, student: bool) -> None:
+    laws = random_laws(10_000, 1, orders, student)
+    winning_probabilities(*(column[:3] for column in laws))
+    start = time.process_time()
+    got = winning_probabilities(*laws, tolerance=1e-7)
+    seconds = time.process_time() - start
+    error = np.abs(got - winning_probabilities(*laws, tolerance=1e-11)).max()
+    print(f"10,000 arms, scales over {orders} orders, student={student}: {seconds:.2f} s, error {error:.2g}")
+    assert seconds < 1.0
+    assert error < 1e-6
+
+
+def test_equal_arms_share_and_point_masses_tie() -> None:
+    np.testing.assert_allclose(winning_probabilities([3.0] * 7, [0.1] * 7, [INF] * 7), 1 / 7, atol=1e-12)
+    np.testing.assert_allclose(winning_probabilities([1, 2, 2], [0.0] * 3, [INF] * 3), [0, 0.5, 0.5])
+    np.testing.assert_allclose(winning_probabilities([0, 0, 0], [1, 0, 0], [INF] * 3), [0.5, 0.25, 0.25], atol=1e-12)
+    np.testing.assert_allclose(winning_probabilities([-50, 0], [1, 0], [INF] * 2), [0, 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("n", range(1, 61))
+def test_the_closed_form_of_a_whole_student_is_the_student(n: int) -> None:
+    z = np.linspace(-40.0, 40.0, 801)
+    np.testing.assert_allclose(_whole_student_cdf(n, z), stdtr(n, z), atol=3e-15, rtol=0)
+
+
+def enumerated(location: Any, scale: Any, tosses: Any) -> Any:
+    """Every outcome of every coin count, ties shared."""
+    from math import comb
+
+    wins = np.zeros(len(location))
+    for heads in itertools.product(*(range(int(m) + 1) for m in tosses)):
+        chance = np.prod([comb(int(m), h) * 0.5**m for m, h in zip(tosses, heads, strict=True)])
+        indices = np.asarray(location) + np.asarray(scale) * np.array(heads, float)
+        leads = indices == indices.max()
+        wins += chance * leads / leads.sum()
+    return wins
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_coins_agree_with_counting_every_outcome(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    count = rng.integers(1, 4, 4).astype(float)
+    tosses = np.ceil(2.1 * count)
+    total = rng.integers(0, 4, 4) / 2.0  # halves, so that arms tie often
+    laws = (total / (count + tosses), 1.0 / (count + tosses), tosses)
+    np.testing.assert_allclose(lattice_winning_probabilities(*laws), enumerated(*laws), atol=1e-12)
+
+
+def test_very_many_coins_are_nearly_normal() -> None:
+    location, tosses = np.array([0.0, 1e-4, 2e-4]), np.array([2e5, 1e5, 4e5])
+    scale = 1.0 / tosses
+    normal = winning_probabilities(location + 0.5, 0.5 / np.sqrt(tosses), [INF] * 3)
+    np.testing.assert_allclose(lattice_winning_probabilities(location, scale, tosses), normal, atol=1e-3)
+
+
+def test_many_equal_kinds_of_coins_share() -> None:
+    laws = (np.repeat([0.0, 1 / 4], 500), np.full(1000, 1 / 4), np.full(1000, 3.0))
+    chances = lattice_winning_probabilities(*laws)
+    assert chances.sum() == pytest.approx(1.0, abs=1e-12)
+    assert len(np.unique(chances)) == 2
+    # With 500 better arms somebody reaches the top but for a chance of (7/8)^500, and the others never do.
+    np.testing.assert_allclose(chances[500:], 1 / 500, rtol=1e-12)
+
+
+POLICIES = [
+    bl.AdaptiveReBoot(), bl.ReBoot(sigma_a=1.5), bl.StudentThompson(), bl.ThompsonSampling(), bl.PHE(),
+    bl.EpsilonGreedy(0.3), bl.UCB1(), bl.FollowTheLeader(), bl.Giro(), bl.ReBoot(sigma_a=0.7, weights="rademacher"),
+]  # fmt: skip
+LEVEL = 1e-4  # of the whole family below, Bonferroni over policies and arms
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_arms_are_chosen_as_often_as_said(policy: Any) -> None:
+    from scipy.stats import binom
+
+    agent = bl.Agent(policy, ["a", "b", "c"], seed=4)
+    agent.update_many(["a", "b", "c"] * 4, [0.0, 0.5, 0.1, 1.0, 0.5, 0.9, 0.3, 0.2, 1.0, 0.2, 0.6, 0.5])
+    chances = agent.probabilities()
+    draws = 4000
+    pulls = [agent.pull() for _ in range(draws)]
+    for arm, chance in chances.items():
+        seen = pulls.count(arm)
+        if chances.standard_error is not None:
+            spread = np.hypot(chances.standard_error[arm], np.sqrt(chance * (1 - chance) / draws))
+            assert abs(seen / draws - chance) < 4.9 * spread  # two-sided, level 1e-6 each
+        else:
+            tails = min(binom.cdf(seen, draws, chance), binom.sf(seen - 1, draws, chance))
+            assert tails > LEVEL / (2 * 3 * len(POLICIES))
+
+
+def test_ties_are_shared() -> None:
+    for policy in (bl.FollowTheLeader(), bl.UCB1()):
+        agent = bl.Agent(policy, ["a", "b", "c"], seed=1)
+        agent.update_many(["a", "b", "c"], [1.0, 2.0, 2.0])
+        assert dict(agent.probabilities()) == {"a": 0.0, "b": 0.5, "c": 0.5}
+
+
+def test_random_rounds_are_mixed_in() -> None:
+    agent = bl.Agent(bl.EpsilonGreedy(0.3), ["a", "b", "c"], seed=1)
+    agent.update_many(["a", "b", "c"], [1.0, 2.0, 0.0])
+    assert agent.probabilities()["a"] == pytest.approx(0.1)
+    assert agent.probabilities()["b"] == pytest.approx(0.8)
+
+
+def test_asking_changes_nothing() -> None:
+    for policy in POLICIES:
+        agent = bl.Agent(policy, ["a", "b", "c"], seed=4)
+        agent.update_many(["a", "b"] * 3, [1.0, 2.0] * 3)
+        for _ in range(4):
+            before = agent.to_json()
+            chances = agent.probabilities()
+            agent.summary()
+            assert agent.to_json() == before
+            assert sum(chances.values()) == pytest.approx(1.0, abs=1e-12)
+            agent.update(agent.pull(), 0.5)
+
+
+def test_estimates_are_labelled() -> None:
+    agent = bl.Agent(bl.Giro(), ["a", "b"], seed=1)
+    agent.update_many(["a", "b"] * 3, [0.0, 0.4] * 3)
+    chances = agent.probabilities()
+    assert chances.method == "monte carlo"
+    assert chances.standard_error is not None
+    assert "monte carlo" in repr(chances)
+    assert bl.Agent(bl.UCB1(), ["a"]).probabilities().method == "exact"

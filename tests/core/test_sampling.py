@@ -1,0 +1,363 @@
+"""Every sampler against its law, by Kolmogorov-Smirnov or chi-square at a level of 1e-4 each; seeds are fixed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from bootleader._core import numba_bridge as compilation
+from bootleader._core import sampling
+from bootleader.policies.giro import giro_index, resampled_sum
+from bootleader.policies._two_point_weights import TWO_POINTS, biased_coins, coins, heads_sum, two_point_index
+from bootleader._core.rng import next_word, run_gamma, stream_state
+
+LEVEL = 1e-4
+assert compilation.LAWS  # importing it makes the scalar functions known to numba
+DRAWS = 20_000
+
+
+def draws_of(sampler: Callable[..., Any], *args: Any, draws: int = DRAWS, key: int = 0) -> np.ndarray:
+    state, gamma = [stream_state(0, key, 4, 0)], run_gamma(0, key)
+    return np.array([sampler(*args, state, 0, gamma) for _ in range(draws)])
+
+
+@numba.njit
+def compiled_normals(start, gamma, out):
+    state = np.array([start])
+    for j in range(out.shape[0]):
+        out[j] = sampling.standard_normal(state, 0, gamma)
+
+
+@pytest.fixture(scope="module")
+def normals() -> np.ndarray:
+    out = np.empty(2_000_000)
+    compiled_normals(np.uint64(stream_state(0, 0, 3, 0)), np.uint64(run_gamma(0, 0)), out)
+    return out
+
+
+def assert_follows(draws: np.ndarray, law: Any) -> None:
+    assert stats.kstest(draws, law.cdf).pvalue > LEVEL
+
+
+def assert_counts(draws: np.ndarray, law: Any) -> None:
+    """Chi-square over single values, those of fewer than 8 expected draws taken together."""
+    low, high = int(law.ppf(8 / len(draws))), int(law.isf(8 / len(draws)))
+    inner = np.arange(low, high + 1)
+    observed = [np.sum(draws < low), *(np.sum(draws == k) for k in inner), np.sum(draws > high)]
+    expected = np.array([law.cdf(low - 1), *law.pmf(inner), law.sf(high)]) * len(draws)
+    kept = expected > 0
+    assert np.sum(np.array(observed)[~kept]) == 0
+    if kept.sum() > 1:
+        assert stats.chisquare(np.array(observed)[kept], expected[kept], sum_check=False).pvalue > LEVEL
+
+
+# --- normal -----------------------------------------------------------------------------------------------------------
+
+
+def density(x: Any) -> Any:
+    return np.exp(-0.5 * np.square(x))
+
+
+def corner_areas() -> np.ndarray:
+    """Of the tail, and of the rectangles that each layer's edge and the one below span above it, to the peak."""
+    edges = np.append(sampling.EDGES[: sampling.WHOLE], 0.0)
+    corners = -np.diff(edges) * np.diff(density(edges))
+    tail = math.sqrt(math.pi / 2) * math.erfc(edges[0] / math.sqrt(2))
+    return np.concatenate([[tail], corners, np.zeros(sampling.LAYERS - len(corners) - 1)])
+
+
+def test_layers_are_equal_parts_that_lie_under_the_density_and_no_more_would_fit():
+    area = math.sqrt(math.pi / 2) / sampling.LAYERS
+    edges = sampling.EDGES[: sampling.WHOLE]
+    heights = np.diff(density(edges), prepend=0.0)
+    np.testing.assert_allclose(edges * heights, area, rtol=1e-9)
+    x = np.linspace(0.0, edges[-1], 10_001)
+    assert (x * (density(x) - density(edges[-1]))).max() < area
+    assert round(sampling.LAYERS / (sampling.LAYERS - sampling.WHOLE), -1) == 680  # as the documents say
+
+
+def test_a_place_and_its_alternative_follow_the_weights():
+    places = sampling.LAYERS
+    chances = (sampling.KEEP + np.bincount(sampling.OTHER, 1.0 - sampling.KEEP, minlength=places)) / places
+    weights = corner_areas()
+    np.testing.assert_allclose(chances, weights / weights.sum(), rtol=1e-9, atol=1e-15)
+    assert sampling.KEEP.min() >= 0.0
+
+
+def outside_the_layers(x: np.ndarray) -> np.ndarray:
+    """The distribution function of what the layers leave of a normal's size, written down."""
+    edges = np.append(sampling.EDGES[: sampling.WHOLE], 0.0)[::-1]  # narrowest first, after zero
+    stack_height = np.append(density(edges[1:]), 0.0)  # right of each of them
+    stack = np.concatenate([[0.0], np.cumsum(stack_height[:-1] * np.diff(edges))])  # its area left of each
+    left = np.searchsorted(edges, x, side="right") - 1
+    inside = stack[left] + stack_height[left] * (x - edges[left])
+    whole = math.sqrt(math.pi / 2)
+    return (whole * special.erf(x / math.sqrt(2)) - inside) / (whole * (1.0 - sampling.WHOLE / sampling.LAYERS))
+
+
+@numba.njit
+def compiled_left_over(start, gamma, out):
+    state = np.array([start])
+    for j in range(out.shape[0]):
+        out[j] = sampling.left_over(next_word(state, 0, gamma), state, 0, gamma)
+
+
+def test_what_the_layers_leave():
+    sizes = np.empty(500_000)
+    compiled_left_over(np.uint64(stream_state(0, 5, 3, 0)), np.uint64(run_gamma(0, 5)), sizes)
+    assert stats.kstest(sizes, outside_the_layers).pvalue > LEVEL
+    cells = np.bincount((outside_the_layers(sizes) * 1_000).astype(int).clip(0, 999), minlength=1_000)
+    assert stats.chisquare(cells).pvalue > LEVEL
+
+
+def test_a_word_is_settled_in_its_own_way():
+    state, gamma = [stream_state(0, 6, 4, 0)], run_gamma(0, 6)
+    for layer in (0, sampling.WHOLE - 1):
+        before = list(state)
+        assert 0.0 <= sampling.settle_normal(layer | 123 << 50, state, 0, gamma) <= sampling.EDGES[layer]
+        assert state == before
+    for word in (sampling.WHOLE, sampling.LAYERS - 1):
+        assert sampling.settle_normal(word | 123 << 50, state, 0, gamma) > 0.0
+        assert sampling.settle_normal(word | 123 << 50 | sampling.SIGN_BIT, state, 0, gamma) < 0.0
+
+
+def test_normal(normals):
+    assert_follows(normals, stats.norm)
+    assert_follows(draws_of(sampling.standard_normal), stats.norm)
+
+
+def test_normal_moments(normals):
+    n = len(normals)
+    for power, value, variance in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)]:
+        error = (np.mean(normals**power) - value) / math.sqrt(variance / n)
+        assert 2 * stats.norm.sf(abs(error)) > LEVEL
+
+
+@pytest.mark.parametrize("beyond", [3.0, sampling.TAIL - 0.05, sampling.TAIL])
+def test_normal_tails(normals, beyond):
+    for side in (normals, -normals):
+        tail = side[side > beyond]
+        assert stats.binomtest(len(tail), len(side), stats.norm.sf(beyond)).pvalue > LEVEL
+        assert stats.kstest(stats.norm.sf(tail) / stats.norm.sf(beyond), "uniform").pvalue > LEVEL
+
+
+def test_normal_is_fine_grained_within_every_layer(normals):
+    """A chi-square over 1,000 cells of equal probability: a faulty layer would show in its own cells."""
+    counts = np.bincount((stats.norm.cdf(normals) * 1_000).astype(int), minlength=1_000)
+    assert stats.chisquare(counts).pvalue > LEVEL
+
+
+# --- exponential, gamma, Student --------------------------------------------------------------------------------------
+
+
+def test_exponential():
+    assert_follows(draws_of(sampling.standard_exponential), stats.expon)
+
+
+@pytest.mark.parametrize("shape", [0.05, 0.5, 0.99, 1.0, 1.01, 1.5, 6.0, 50.0, 1e4])
+def test_gamma(shape):
+    assert_follows(draws_of(sampling.standard_gamma, shape), stats.gamma(shape))
+
+
+@pytest.mark.parametrize("df", [1.0, 2.0, 3.0, 2.5, 11.0, 200.0])
+def test_student(df):
+    state, gamma = [stream_state(0, 0, 4, 0)], run_gamma(0, 0)
+    draws = np.array(
+        [sampling.studentise(sampling.standard_normal(state, 0, gamma), df, state, 0, gamma) for _ in range(DRAWS)]
+    )
+    assert_follows(draws, stats.t(df))
+
+
+def test_student_of_infinite_freedom_is_the_normal_itself():
+    state = [1]
+    assert sampling.studentise(0.25, math.inf, state, 0, 1) == 0.25
+    assert state == [1]
+
+
+# --- binomials --------------------------------------------------------------------------------------------------------
+
+
+def test_popcount():
+    words = [0, 1, 2**64 - 1, 0xAAAAAAAAAAAAAAAA, *(stream_state(k, 0, 0, 0) for k in range(500))]
+    assert [sampling.popcount(word) for word in words] == [word.bit_count() for word in words]
+
+
+@pytest.mark.parametrize("tosses", [0, 1, 2, 63, 64, 65, 128, 1_279, 1_280, 1_281, 5_000, 10**7])
+def test_fair_binomial(tosses):
+    draws = draws_of(sampling.fair_binomial, float(tosses), key=tosses % 997)
+    assert draws.dtype == np.float64
+    assert_counts(draws, stats.binom(tosses, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("tosses", "chance"),
+    [
+        (1, 0.3), (3, 1 / 3), (5, 1.0), (30, 1 / 3), (29, 1 / 3), (19, 0.5), (20, 0.5), (21, 0.5), (99, 0.1),
+        (100, 0.1), (101, 0.1), (300, 1 / 3), (640, 0.5), (641, 0.5), (10_000, 0.0009), (10_000, 0.0011),
+        (10_000, 1 / 3),
+        (50, 0.9), (150, 0.95), (1_000, 0.999), (10**6, 0.2),
+    ],
+)  # fmt: skip
+def test_binomial(tosses, chance):
+    draws = draws_of(sampling.binomial, float(tosses), chance, key=tosses % 991)
+    assert draws.min() >= 0
+    assert draws.max() <= tosses
+    assert_counts(draws, stats.binom(tosses, chance))
+
+
+def test_the_chi_square_sees_a_binomial_with_a_slightly_wrong_chance():
+    draws = draws_of(sampling.binomial, 300.0, 1 / 3 + 0.004)
+    with pytest.raises(AssertionError):
+        assert_counts(draws, stats.binom(300, 1 / 3))
+
+
+# --- coins and weights ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chance", [0.0, 0.25, 0.5, 1 / 3, TWO_POINTS["mammen"][2], 0.999, 1e-3])
+def test_biased_coins(chance):
+    state, gamma = [stream_state(0, 0, 4, 0)], run_gamma(0, 0)
+    words = [biased_coins(chance, state, 0, gamma) for _ in range(4_000)]
+    heads = np.array([[(word >> bit) & 1 for bit in range(64)] for word in words])
+    if chance == 0.0:
+        assert heads.sum() == 0
+        return
+    assert stats.binomtest(int(heads.sum()), heads.size, chance).pvalue > LEVEL
+    # Every bit is as good as another, and neighbours are independent.
+    by_bit = heads.sum(axis=0)
+    assert stats.chisquare(by_bit).pvalue > LEVEL
+    both = int((heads[:, :-1] & heads[:, 1:]).sum())
+    z = (both - heads[:, 1:].size * chance**2) / math.sqrt(heads[:, 1:].size * chance**2 * (1 + 2 * chance))
+    assert 2 * stats.norm.sf(abs(z)) > LEVEL
+
+
+def test_fair_coins_cost_one_word():
+    state, gamma = [5], run_gamma(0, 0)
+    coins(0.5, state, 0, gamma)
+    assert state == [(5 + gamma) % 2**64]
+
+
+@pytest.mark.parametrize(("name", "moments"), [("rademacher", (0, 1, 0, 1)), ("mammen", (0, 1, 1, 2))])
+def test_two_point_weights_have_the_stated_moments(name, moments):
+    low, high, chance = TWO_POINTS[name]
+    for power, moment in enumerate(moments, start=1):
+        assert (1 - chance) * low**power + chance * high**power == pytest.approx(moment, abs=1e-14)
+
+
+@pytest.mark.parametrize("count", [1, 3, 63, 64, 65, 128, 300])
+@pytest.mark.parametrize("chance", [0.5, 0.7])
+def test_heads_sum_adds_the_residuals_under_ones(count, chance):
+    history = list(np.random.default_rng(count).normal(size=count + 7))
+    gamma = run_gamma(0, count)
+    state, same = [stream_state(0, count, 4, 0)], [stream_state(0, count, 4, 0)]
+    words = [coins(chance, same, 0, gamma) for _ in range(0, count, 64)]
+    wanted = math.fsum(history[7 + j] - 0.5 for j in range(count) if (words[j // 64] >> j % 64) & 1)
+    assert heads_sum(chance, history, 7, count, 0.5, state, 0, gamma) == pytest.approx(wanted, abs=1e-12)
+    assert state == same
+
+
+@pytest.mark.parametrize("name", TWO_POINTS)
+@pytest.mark.parametrize("pseudo", [0.0, 2.0])
+def test_two_point_index_has_the_exact_law_of_a_small_history(name, pseudo):
+    """Three residuals (and two pseudo ones): all 8 (32) outcomes can be written down."""
+    low, high, chance = TWO_POINTS[name]
+    rewards, sigma_a = [2.0, 3.5, 7.1], 0.9
+    s, anchor, mean = 3, rewards[0], sum(rewards) / 3
+    residuals = [y - mean for y in rewards]
+    if pseudo:
+        residuals += [math.sqrt(s + 2) * sigma_a, -math.sqrt(s + 2) * sigma_a]
+    law: dict[float, float] = {}
+    for outcome in range(2 ** len(residuals)):
+        ones = [(outcome >> j) & 1 for j in range(len(residuals))]
+        index = mean + sum((high if one else low) * e for one, e in zip(ones, residuals, strict=True)) / len(residuals)
+        weight = math.prod(chance if one else 1 - chance for one in ones)
+        law[round(index, 9)] = law.get(round(index, 9), 0.0) + weight
+    history = [y - anchor for y in rewards]
+    theta = (low, high, chance, sigma_a, pseudo)
+    rest = (math.nan, math.nan, math.nan, -math.inf, True)  # what these weights do not read
+    draws = np.round(draws_of(two_point_index, theta, history, 0, s, anchor, mean - anchor, *rest), 9)
+    values, counts = np.unique(draws, return_counts=True)
+    assert set(values) == set(law)
+    assert stats.chisquare(counts, [law[value] * DRAWS for value in values], sum_check=False).pvalue > LEVEL
+
+
+# --- resampling -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+@pytest.mark.parametrize("draws", [0, 1, 3, 4, 7, 12])
+def test_resampled_sum_is_multinomial(size, draws):
+    """Powers of 16 as values: the sum's digits are the counts of each value."""
+    history = [99.0, 99.0, *(16.0**j for j in range(size))]
+    sums = draws_of(resampled_sum, history, 2, size, float(draws), draws=4_000)
+    digits = np.array([[int(total) >> (4 * j) & 15 for j in range(size)] for total in sums])
+    assert np.all(digits.sum(axis=1) == draws)
+    for j in range(size):
+        assert_counts(digits[:, j], stats.binom(draws, 1 / size))
+    if size > 1 and draws > 1:
+        pairs = digits[:, 0] + digits[:, 1]
+        assert_counts(pairs, stats.binom(draws, 2 / size))
+
+
+def test_resampled_sum_does_not_favour_a_place():
+    """1,000 values, whose places are told by their squares' sum as well."""
+    history = [float(j) for j in range(1_000)]
+    sums = draws_of(resampled_sum, history, 0, 1_000, 1_000.0, draws=400)
+    z = (sums.mean() / 1_000 - 499.5) / (math.sqrt((1_000**2 - 1) / 12 / 1_000 / 400))
+    assert 2 * stats.norm.sf(abs(z)) > LEVEL
+    spread = sums.var(ddof=1) / (1_000 * (1_000**2 - 1) / 12) * 399
+    assert LEVEL / 2 < stats.chi2(399).cdf(spread) < 1 - LEVEL / 2
+
+
+@pytest.mark.parametrize("a", [0.0, 0.3, 1.0, 2.0])
+def test_giro_index_has_the_mean_and_variance_of_a_bootstrap(a):
+    rewards = np.array([2.0, 3.5, 7.1, -1.0, 0.4, 2.2])
+    s, anchor = len(rewards), rewards[0]
+    rest = (rewards.var() * s, min(rewards) - anchor, max(rewards) - anchor, -math.inf, True)
+    draws = draws_of(giro_index, (a,), list(rewards - anchor), 0, s, anchor, rewards.mean() - anchor, *rest)
+    means, variances, chances = [], [], []
+    up = a * s - math.floor(a * s)
+    for m, chance in ((math.floor(a * s), 1 - up), (math.ceil(a * s), up)):
+        padded = np.concatenate([rewards, np.zeros(m), np.ones(m)])
+        means.append(padded.mean())
+        variances.append(padded.var() / len(padded))
+        chances.append(chance)
+    mean = np.dot(chances, means)
+    variance = np.dot(chances, np.add(variances, np.square(means))) - mean**2
+    assert 2 * stats.norm.sf(abs(draws.mean() - mean) / math.sqrt(variance / DRAWS)) > LEVEL
+    kurtosis = stats.kurtosis(draws)
+    z = (draws.var() / variance - 1) / math.sqrt((kurtosis + 2) / DRAWS)
+    assert 2 * stats.norm.sf(abs(z)) > LEVEL
+
+
+@pytest.mark.parametrize("shape", [1.0, 1.5, 2.0, 3.5, 10.0, 100.0, 1e4])
+def test_gamma_is_accepted_quickly_only_where_it_would_be_slowly(shape):
+    """The quick test against the logarithm of the acceptance probability, just inside the quick test's edge."""
+    d = shape - 1.0 / 3.0
+    for x in np.linspace(-6.0, 6.0, 2_001):
+        root = sampling.gamma_root(shape, x)
+        u = 0.0157 * x**4 / d * (1.0 + 1e-12)
+        if root < 0.5 or u >= 1.0:
+            assert not sampling.surely_gamma(shape, x, root, min(u, 0.999999))
+            continue
+        assert x == 0.0 or sampling.surely_gamma(shape, x, root, u)
+        v = root**3
+        assert math.log1p(-u) <= 0.5 * x * x + d * (1.0 - v + math.log(v)) + 1e-9
+
+
+@pytest.mark.parametrize("tosses", [30.0, 100.0, 1_000.0, 31_337.0])
+@pytest.mark.parametrize("chance", [0.5, 1.0 / 3.0, 0.34, 0.4])
+def test_binomial_tests_agree_on_the_height(tosses, chance):
+    """Near the mode a product of ratios, farther out a parabola with a margin: both against SciPy's probabilities."""
+    variance, mode = tosses * chance * (1.0 - chance), float(math.floor((tosses + 1.0) * chance))
+    spread = 8.0 * math.sqrt(variance)
+    for k in range(max(0, int(mode - spread)), min(int(tosses), int(mode + spread)) + 1):
+        log_height = stats.binom.logpmf(k, tosses, chance) - stats.binom.logpmf(mode, tosses, chance)
+        for v, accepted in ((math.exp(log_height - 1e-6), True), (math.exp(log_height + 1e-6), False)):
+            assert sampling._under_binomial(v, float(k), tosses, chance, variance) == accepted

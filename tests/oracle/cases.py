@@ -1,0 +1,97 @@
+"""The policies and bandits that tests run over, each beside its naive twin.
+
+A new policy or bandit joins the oracle comparisons by a row here; a contract test fails if the row is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import bootleader as bl
+from tests.oracle import naive
+
+INF = float("inf")
+ONE_SD_EACH = (0.5, 1.0, 2.0)
+SAMPLES = ([0.3, 1.1, 0.2, 2.5], [0.0, 0.0, 0.9], [1.4, 0.1])
+
+
+@dataclass(frozen=True)
+class PolicyCase:
+    policy: Any
+    twin: Any
+
+    @property
+    def id(self) -> str:
+        return str(self.policy)
+
+
+@dataclass(frozen=True)
+class BanditCase:
+    id: str
+    bandit: Any
+    twin: Any
+
+
+def _by_index(policy: Any, index: naive.Index, opening: int = 1, epsilon: float = 0.0) -> PolicyCase:
+    return PolicyCase(policy, naive.ByIndex(index, opening, epsilon))
+
+
+POLICY_CASES = [
+    _by_index(bl.FollowTheLeader(), naive.follow_the_leader()),
+    _by_index(bl.ResidualBootstrap(), naive.residual_bootstrap()),
+    _by_index(bl.ResidualBootstrap(weights="rademacher"), naive.residual_bootstrap("rademacher")),
+    _by_index(bl.ResidualBootstrap(weights="mammen"), naive.residual_bootstrap("mammen")),
+    _by_index(bl.ReBoot(sigma_a=1.5), naive.reboot(1.5)),
+    _by_index(bl.ReBoot(sigma_a=0.5), naive.reboot(0.5)),
+    _by_index(bl.ReBoot(sigma_a=0.7, weights="rademacher"), naive.reboot(0.7, "rademacher")),
+    _by_index(bl.ReBoot(sigma_a=0.7, weights="mammen"), naive.reboot(0.7, "mammen")),
+    _by_index(bl.ThompsonSampling(), naive.thompson(), opening=0),
+    _by_index(bl.ThompsonSampling(2.0, 3.0, 0.5), naive.thompson(2.0, 3.0, 0.5), opening=0),
+    _by_index(bl.ThompsonSampling(prior_sd=INF, noise_sd=ONE_SD_EACH), naive.thompson(0.0, INF, ONE_SD_EACH)),
+    _by_index(bl.StudentThompson(), naive.student_thompson(), opening=2),
+    PolicyCase(bl.AdaptiveReBoot(), naive.NaiveAdaptiveReBoot()),
+    PolicyCase(bl.AdaptiveReBoot(ratio=0.5), naive.NaiveAdaptiveReBoot(0.5)),
+    _by_index(bl.Giro(), naive.giro()),
+    _by_index(bl.Giro(a=0.3), naive.giro(0.3)),
+    _by_index(bl.Giro(a=0), naive.giro(0.0)),
+    _by_index(bl.PHE(), naive.phe()),
+    _by_index(bl.PHE(a=0.7), naive.phe(0.7)),
+    _by_index(bl.UCB1(), naive.ucb1()),
+    _by_index(bl.UCB1(sd=0.3), naive.ucb1(0.3)),
+    _by_index(bl.EpsilonGreedy(), naive.follow_the_leader(), epsilon=0.1),
+    _by_index(bl.EpsilonGreedy(epsilon=0.6), naive.follow_the_leader(), epsilon=0.6),
+]
+
+_MEANS = bl.Uniform(0, 1, arms=3)
+_TWIN_MEANS = naive.uniform_means(0, 1, 3)
+_ABOVE_HALF = bl.Uniform(0.5, 1.5, arms=3)
+_TWIN_ABOVE_HALF = naive.uniform_means(0.5, 1.5, 3)
+
+BANDIT_CASES = [
+    BanditCase("gaussian", bl.GaussianBandit([1, 0.2, 0], sd=0.5), naive.gaussian(naive.fixed(1, 0.2, 0), 0.5)),
+    BanditCase("gaussian-drawn", bl.GaussianBandit(_MEANS, sd=0.8), naive.gaussian(_TWIN_MEANS, 0.8)),
+    BanditCase(
+        "gaussian-sd-per-arm",
+        bl.GaussianBandit([0.6, 0.4, 0.0], sd=[2.0, 0.1, 1.0]),
+        naive.gaussian(naive.fixed(0.6, 0.4, 0.0), (2.0, 0.1, 1.0)),
+    ),
+    BanditCase(
+        "gaussian-log-uniform",
+        bl.GaussianBandit(_MEANS, sd=bl.LogUniform(0.1, 3.0)),
+        naive.gaussian_log_uniform(_TWIN_MEANS, 0.1, 3.0),
+    ),
+    BanditCase("exponential", bl.ExponentialBandit(_ABOVE_HALF, shift=0.5), naive.exponential(_TWIN_ABOVE_HALF, 0.5)),
+    BanditCase("logistic", bl.LogisticBandit(_MEANS, sd=0.8), naive.logistic(_TWIN_MEANS, 0.8)),
+    BanditCase("student-t", bl.StudentTBandit(_MEANS, df=3.0, sd=0.8), naive.student_t(_TWIN_MEANS, 3.0, 0.8)),
+    BanditCase("bernoulli", bl.BernoulliBandit([0.3, 0.6, 0.5]), naive.bernoulli(naive.fixed(0.3, 0.6, 0.5))),
+    BanditCase(
+        "revenue",
+        bl.RevenueBandit(_ABOVE_HALF, conversion=0.3, sigma=0.5),
+        naive.revenue(_TWIN_ABOVE_HALF, 0.3, 0.5),
+    ),
+    BanditCase("empirical", bl.EmpiricalBandit(SAMPLES), naive.empirical(SAMPLES)),
+]
+
+BANDITS_BY_ID = {case.id: case for case in BANDIT_CASES}
+POLICIES_BY_ID = {case.id: case for case in POLICY_CASES}

@@ -1,0 +1,84 @@
+"""The compiled kernels against the plain loop, bit for bit: they read the same words from the same streams."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bootleader as bl
+from bootleader.simulation._blocks import GROUP, Block, Runs, play_block
+from bootleader.simulation._simulate import checkpoint_rounds
+from bootleader.simulation._python_loop import play_python
+from tests.oracle.cases import BANDIT_CASES, BANDITS_BY_ID, POLICY_CASES
+
+# What only long runs reach: the rejection binomial (more than 1,280 tosses), arenas that move, a fading guard.
+LONG_HAUL = [
+    bl.Giro(a=5),
+    bl.Giro(a=0.05),
+    bl.PHE(a=5),
+    bl.AdaptiveReBoot(),
+    bl.ReBoot(sigma_a=2.0, weights="mammen"),
+    bl.ThompsonSampling(prior_sd=float("inf"), noise_sd="oracle"),
+]
+
+
+def assert_same_bits(block: Block) -> None:
+    runs = Runs.of(block)
+    pulls = play_python(block.policy, block, runs)
+    kernel = play_block(block)
+    np.testing.assert_array_equal(kernel.final, runs.curves[-1])
+    for group, first in zip(kernel.groups, range(0, block.runs, GROUP), strict=True):
+        curves = runs.curves[:, first : first + GROUP]
+        mean = curves.mean(axis=1)
+        assert group.runs == curves.shape[1]
+        np.testing.assert_array_equal(group.mean, mean)
+        np.testing.assert_array_equal(group.squares, ((curves - mean[:, None]) ** 2).sum(axis=1))
+    np.testing.assert_array_equal(kernel.pulls, pulls)
+    assert pulls.sum() == block.runs * block.rounds
+
+
+@pytest.mark.parametrize("bandit", BANDIT_CASES, ids=lambda case: case.id)
+@pytest.mark.parametrize("policy", POLICY_CASES, ids=lambda case: case.id)
+def test_kernel_is_the_loop(policy, bandit):
+    assert_same_bits(Block(policy.policy, bandit.bandit, 3, 60, 3, 200, checkpoint_rounds(200, 40)))
+
+
+@pytest.mark.parametrize("bandit", ["gaussian-sd-per-arm", "bernoulli", "revenue"])
+@pytest.mark.parametrize("policy", LONG_HAUL, ids=str)
+def test_kernel_is_the_loop_in_long_runs(policy, bandit):
+    assert_same_bits(Block(policy, BANDITS_BY_ID[bandit].bandit, 2**64 - 1, 0, 1, 1_200, checkpoint_rounds(1_200, 7)))
+
+
+@pytest.mark.parametrize("arms", [10, 7])  # arms are taken two by two, and the last one alone
+@pytest.mark.parametrize(
+    "policy",
+    [bl.ReBoot(sigma_a=1.0), bl.AdaptiveReBoot(), bl.StudentThompson(), bl.PHE(), bl.EpsilonGreedy()],
+    ids=str,
+)
+def test_kernel_is_the_loop_in_a_full_block(policy, arms):
+    bandit = bl.GaussianBandit(bl.Uniform(5, 7, arms=arms))
+    assert_same_bits(Block(policy, bandit, 1, 0, 64, 120, checkpoint_rounds(120, 9)))
+
+
+@pytest.mark.parametrize(
+    "policy", [bl.FollowTheLeader(), bl.UCB1(), bl.AdaptiveReBoot(), bl.ThompsonSampling()], ids=str
+)
+def test_kernel_is_the_loop_when_indices_tie(policy):
+    """Coins that nearly always fall alike: ties, a pooled variance of zero, and a true sd of zero."""
+    bandit = bl.BernoulliBandit([0.0, 1.0, 0.02, 0.98, 1.0])
+    assert_same_bits(Block(policy, bandit, 5, 0, 8, 150, checkpoint_rounds(150, 150)))
+
+
+@pytest.mark.parametrize("policy", [bl.AdaptiveReBoot(), bl.StudentThompson(), bl.Giro(), bl.ReBoot(1.0)], ids=str)
+def test_kernel_is_the_loop_when_the_opening_is_all_there_is(policy):
+    assert_same_bits(Block(policy, bl.GaussianBandit(np.arange(7.0)), 5, 0, 3, 7, checkpoint_rounds(7, 3)))
+
+
+def test_the_kernel_reads_the_rewards_that_the_loop_pays():
+    """A deliberately different seed must show: the comparison above is able to fail."""
+    bandit = bl.GaussianBandit(bl.Uniform(0, 1, arms=3))
+    block = Block(bl.ReBoot(sigma_a=1.5), bandit, 3, 0, 3, 200, checkpoint_rounds(200, 40))
+    other = Block(bl.ReBoot(sigma_a=1.5), bandit, 4, 0, 3, 200, checkpoint_rounds(200, 40))
+    runs = Runs.of(block)
+    play_python(block.policy, block, runs)
+    assert not np.array_equal(play_block(other).final, runs.curves[-1])

@@ -1,0 +1,85 @@
+"""simulate on a real Dask cluster of two worker processes."""
+
+import json
+import os
+import pickle
+import re
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import bootleader as bl
+from bootleader.simulation._blocks import play_blocks
+from bootleader.simulation._simulate import checkpoint_rounds, tasks_of
+
+distributed = pytest.importorskip("distributed")
+
+POLICIES = [bl.ReBoot(sigma_a=1.5), bl.Giro(a=1), bl.AdaptiveReBoot()]
+BANDIT = bl.GaussianBandit(means=bl.Uniform(0, 1, arms=5))
+SIZE = {"rounds": 600, "runs": 200, "seed": 3}
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster's own libraries
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as connected,
+    ):
+        yield connected
+
+
+@pytest.fixture(scope="module")
+def local():
+    return bl.simulate(POLICIES, BANDIT, **SIZE)
+
+
+def assert_same(a, b):
+    for name in ("mean_regret", "sem", "final_regret", "pulls"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+
+
+def test_a_cluster_gives_the_same_bits(client, local):
+    assert_same(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
+
+
+def test_progress_streams_from_the_cluster(client, capfd):
+    bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), progress=True, **SIZE)
+    shown = capfd.readouterr().err
+    assert "600/600" in shown
+    assert len(set(re.findall(r"(\d+)/600", shown))) > 2  # as blocks end, not all at once
+
+
+def test_reproduce_on_a_cluster_gives_the_same_files(client, tmp_path):
+    from bootleader.cli import main
+
+    size = ["reproduce", "fig1", "--runs", "8", "--rounds", "200"]
+    assert main([*size, "--out", str(tmp_path / "here")]) == 0
+    assert main([*size, "--out", str(tmp_path / "there"), "--dask", client.scheduler.address]) == 0
+    assert (tmp_path / "there" / "fig1.csv").read_bytes() == (tmp_path / "here" / "fig1.csv").read_bytes()
+    about = json.loads((tmp_path / "there" / "manifest.json").read_text())
+    assert about["machine"]["runs_played_on"] == "ClientExecutor"
+
+
+def test_a_killed_worker_costs_time_and_nothing_else(client, local):
+    victim = next(iter(client.cluster.workers.values())).pid
+    reborn = threading.Timer(0.2, os.kill, (victim, signal.SIGKILL))
+    reborn.start()
+    started = time.monotonic()
+    while victim in [worker.pid for worker in client.cluster.workers.values()]:
+        assert_same(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
+        assert time.monotonic() - started < 60.0
+    assert_same(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
+
+
+def test_a_task_is_small_both_ways():
+    marks = checkpoint_rounds(1_000, 200)
+    task = tasks_of([bl.ReBoot(sigma_a=1.5)], BANDIT, 0, 64, 1_000, marks, width=2, narrow=4)[0]
+    (result,) = play_blocks(task.blocks)
+    assert len(pickle.dumps(task.blocks)) < 4_000
+    # 200 checkpoints' means and squares for each 32 runs, final regrets, 5 pulls: eight bytes each, and the envelope
+    assert len(pickle.dumps(result)) < 8 * (2 * 200 * len(result.groups) + result.runs + 5) + 1_000
