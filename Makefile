@@ -1,32 +1,60 @@
-# Every target sets up what it needs in .venv; PYTHON chooses the interpreter it is made with.
+# Every target sets up what it needs in .venv. PYTHON chooses the interpreter that the environment is made with.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet
 
-.PHONY: install test slow lint bench reproduce clean
+.PHONY: install test test-lowest slow fuzz coverage lint lint-workflows docs bench reproduce clean
 
 install: .venv/ready
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable ".[dask]" --group dev
+	$(PIP) --upgrade "pip>=25.1"
+	$(PIP) --editable ".[dask]" --group dev --group docs
+	.ci/install-chromium
 	touch $@
 
 .venv/ready-bench: .venv/ready
-	$(BIN)/python -m pip install --quiet --group bench
+	$(PIP) --group bench
 	touch $@
 
 test: install
 	$(BIN)/python -m pytest -n auto
 
+# A smoke test on exactly the lowest versions that pyproject.toml allows, in an environment of its own.
+test-lowest:
+	$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(PYTHON) .ci/lowest.py > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet ".[dask]" --constraint .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet pytest hypothesis --constraint .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pytest tests/test_smoke.py -W default
+
+# Full-size statistics.
 slow: install
 	$(BIN)/python -m pytest -n auto -m slow
 
-lint: install
+# Long runs of the property-based tests.
+fuzz: install
+	$(BIN)/python -m pytest -n auto -m fuzz
+
+# Code that numba compiles is not traced: see [tool.coverage.run] in pyproject.toml.
+coverage: install
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-report=html:coverage --cov-report=xml:coverage.xml
+
+lint: install lint-workflows
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/check_docstrings.py
+
+lint-workflows:
+	.ci/actionlint
+
+# A broken link or a missing reference is an error.
+docs: install
+	$(BIN)/mkdocs build --strict
 
 # make bench ARGS="small_k --json figures.json"
 bench: .venv/ready-bench
@@ -36,4 +64,5 @@ reproduce: install
 	$(BIN)/bootleader reproduce --out results/
 
 clean:
-	rm -rf .venv results .mypy_cache .ruff_cache .import_linter_cache dist
+	rm -rf .venv .venv-lowest results site coverage coverage.xml .coverage dist
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -51,14 +51,25 @@ CHANGES: dict[Draw, Callable[[Arms, float, float], Arms]] = {
 
 @dataclass(frozen=True)
 class AffineBandit(Bandit):
-    """Arm k pays ``scale * reward + shift``, the reward being what arm k of ``bandit`` would pay in the same run.
+    """Another bandit's rewards in another unit.
+
+    Arm k pays ``scale * reward + shift``, where the reward is what arm k of ``bandit`` pays in the same run.
 
     Parameters
     ----------
     bandit : Bandit
+        Any bandit of the library.
     scale : float
-        Above 0, so that the best arm stays the best.
+        Factor of the rewards, above 0, so that the best arm stays the best.
     shift : float
+        Added to every reward, after scaling.
+
+    Raises
+    ------
+    TypeError
+        If ``bandit`` is not a bandit of the library.
+    ValueError
+        If ``scale`` is not a finite number above 0, or ``shift`` is not finite.
 
     Examples
     --------

@@ -18,7 +18,21 @@ Draw = Callable[..., float]
 
 @dataclass(frozen=True)
 class Uniform:
-    """Means drawn afresh for every run, independently and uniformly from [low, high].
+    """Means that every run draws for itself, independently and uniformly from [low, high].
+
+    Parameters
+    ----------
+    low : float
+        Smallest possible mean.
+    high : float
+        Largest possible mean, above ``low``.
+    arms : int
+        Number of arms, at least 2.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, ``high`` is not above ``low``, or there are fewer than 2 arms.
 
     Examples
     --------
@@ -39,7 +53,25 @@ class Uniform:
 
 @dataclass(frozen=True)
 class LogUniform:
-    """Standard deviations drawn afresh for every run and arm, uniformly on the log scale from [low, high]."""
+    """Standard deviations that every run draws for each arm, uniformly on the log scale from [low, high].
+
+    Parameters
+    ----------
+    low : float
+        Smallest possible standard deviation, above 0.
+    high : float
+        Largest possible standard deviation, above ``low``.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite and above 0, or ``high`` is not above ``low``.
+
+    Examples
+    --------
+    >>> LogUniform(0.1, 10)
+    LogUniform(low=0.1, high=10)
+    """
 
     low: float
     high: float
@@ -67,10 +99,17 @@ class Arms(NamedTuple):
 
 @dataclass(frozen=True)
 class Bandit:
-    """Base of every bandit.
+    """Base of every bandit: a reward family, and how the arms of a run are drawn.
 
     ``draw(first, second, third, samples, state, i, gamma)`` is the reward family: a scalar function that pays one
     reward of an arm with these three parameters.
+
+    Examples
+    --------
+    >>> from bootleader import GaussianBandit
+    >>> bandit = GaussianBandit([1.0, 0.5, 0.0])
+    >>> isinstance(bandit, Bandit), bandit.arms
+    (True, 3)
     """
 
     @property
@@ -85,15 +124,44 @@ class Bandit:
 
     @property
     def uniforms(self) -> int:
-        """How many uniform numbers a run's arms are made of."""
+        """Number of uniform random numbers that the arms of a run are computed from."""
         return 0
 
     def arms_from(self, uniforms: Floats) -> Arms:
-        """The arms of some runs, made of these uniform numbers (number x run)."""
+        """Compute the arms of some runs from uniform random numbers.
+
+        Parameters
+        ----------
+        uniforms : array, number x run
+            As many uniform numbers for each run as :attr:`uniforms` says.
+
+        Returns
+        -------
+        Arms
+            The parameters, means and standard deviations (arm x run).
+
+        Raises
+        ------
+        TypeError
+            If the class does not define how arms are drawn.
+        """
         raise TypeError(f"{type(self).__name__} does not draw arms")
 
     def arms_of(self, seed: int, runs: npt.NDArray[np.uint64]) -> Arms:
-        """The arms of the given runs."""
+        """Draw the arms of some runs.
+
+        Parameters
+        ----------
+        seed : int
+            The seed of the simulation.
+        runs : array of uint64
+            Numbers of the runs.
+
+        Returns
+        -------
+        Arms
+            The parameters, means and standard deviations (arm x run).
+        """
         key = run_key(seed, runs)
         place = np.arange(1, self.uniforms + 1, dtype=np.uint64)[:, None]
         return self.arms_from(unit(mix64(stream_of(key, int(Purpose.ARMS), 0) + place * gamma_of(key))))
@@ -109,7 +177,25 @@ class FamilyBandit(Bandit):
         return self.means.arms if isinstance(self.means, Uniform) else len(self.means)
 
     def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
-        """(first, second, third, true sd) of arms with these means and given sd."""
+        """Compute the parameters that the reward draw reads.
+
+        Parameters
+        ----------
+        mean : array, arm x run
+            Means of the arms.
+        sd : array, arm x run
+            Standard deviations as given to the bandit; 1 if it has none.
+
+        Returns
+        -------
+        tuple
+            First, second and third parameter of the draw, and the true standard deviation.
+
+        Raises
+        ------
+        TypeError
+            If the class does not define its parameters.
+        """
         raise TypeError(f"{type(self).__name__} defines no parameters")
 
     @property

@@ -30,6 +30,13 @@ class EmpiricalBandit(Bandit):
     samples : sequence of arrays
         For each arm the rewards that were observed.
 
+    Raises
+    ------
+    TypeError
+        If ``samples`` is not a list with a list of numbers for each arm.
+    ValueError
+        If there are fewer than 2 arms, an arm has no reward, or a reward is not finite.
+
     Examples
     --------
     >>> EmpiricalBandit([[1.0, 2.0], [0.0, 0.0, 9.0]])

@@ -64,7 +64,16 @@ class GaussianBandit(FamilyBandit):
     Parameters
     ----------
     means : sequence of float, or Uniform
-    sd : float, one per arm, or LogUniform
+        Mean reward of each arm; or the law by which every run draws them.
+    sd : float, sequence of float, or LogUniform
+        Standard deviation of the rewards: one number, one per arm, or the law by which every run draws one per arm.
+
+    Raises
+    ------
+    TypeError
+        If ``means`` is not a sequence of numbers or :class:`Uniform`.
+    ValueError
+        If there are fewer than 2 arms, or a number is not finite, or ``sd`` is not above 0.
 
     Examples
     --------
@@ -89,7 +98,27 @@ class GaussianBandit(FamilyBandit):
 
 @dataclass(frozen=True)
 class LogisticBandit(GaussianBandit):
-    """Arm k pays a logistic variable with mean means[k] and standard deviation sd."""
+    """Arm k pays a logistic variable with mean means[k] and standard deviation sd.
+
+    Parameters
+    ----------
+    means : sequence of float, or Uniform
+        Mean reward of each arm; or the law by which every run draws them.
+    sd : float, sequence of float, or LogUniform
+        Standard deviation of the rewards: one number, one per arm, or the law by which every run draws one per arm.
+
+    Raises
+    ------
+    TypeError
+        If ``means`` is not a sequence of numbers or :class:`Uniform`.
+    ValueError
+        If there are fewer than 2 arms, or a number is not finite, or ``sd`` is not above 0.
+
+    Examples
+    --------
+    >>> LogisticBandit(means=[1, 0], sd=2)
+    LogisticBandit(means=(1.0, 0.0), sd=2.0)
+    """
 
     @property
     def draw(self) -> Draw:
@@ -106,9 +135,23 @@ class StudentTBandit(FamilyBandit):
     Parameters
     ----------
     means : sequence of float, or Uniform
+        Mean reward of each arm; or the law by which every run draws them.
     df : float
-        Degrees of freedom, above 2, so that the standard deviation is real.
-    sd : float, one per arm, or LogUniform
+        Degrees of freedom, above 2, so that the standard deviation is finite.
+    sd : float, sequence of float, or LogUniform
+        Standard deviation of the rewards: one number, one per arm, or the law by which every run draws one per arm.
+
+    Raises
+    ------
+    TypeError
+        If ``means`` is not a sequence of numbers or :class:`Uniform`.
+    ValueError
+        If there are fewer than 2 arms, or a number is not finite, ``df`` is not above 2, or ``sd`` is not above 0.
+
+    Examples
+    --------
+    >>> StudentTBandit(means=[1, 0], df=3)
+    StudentTBandit(means=(1.0, 0.0), df=3, sd=1.0)
     """
 
     means: Means
@@ -131,6 +174,20 @@ class StudentTBandit(FamilyBandit):
 @dataclass(frozen=True)
 class ExponentialBandit(FamilyBandit):
     """Arm k pays shift + Exp(means[k] - shift), so that its mean is means[k].
+
+    Parameters
+    ----------
+    means : sequence of float, or Uniform
+        Mean reward of each arm; or the law by which every run draws them.
+    shift : float
+        Smallest possible reward, below every mean.
+
+    Raises
+    ------
+    TypeError
+        If ``means`` is not a sequence of numbers or :class:`Uniform`.
+    ValueError
+        If there are fewer than 2 arms, or a number is not finite, or a mean is not above the shift.
 
     Examples
     --------
@@ -157,7 +214,25 @@ class ExponentialBandit(FamilyBandit):
 
 @dataclass(frozen=True)
 class BernoulliBandit(FamilyBandit):
-    """Arm k pays 1 with probability means[k], else 0."""
+    """Arm k pays 1 with probability means[k], else 0.
+
+    Parameters
+    ----------
+    means : sequence of float, or Uniform
+        Probability that each arm pays; or the law by which every run draws them.
+
+    Raises
+    ------
+    TypeError
+        If ``means`` is not a sequence of numbers or :class:`Uniform`.
+    ValueError
+        If there are fewer than 2 arms, or a number is not a probability.
+
+    Examples
+    --------
+    >>> BernoulliBandit(means=[0.02, 0.03])
+    BernoulliBandit(means=(0.02, 0.03))
+    """
 
     means: Means
 
@@ -182,9 +257,21 @@ class RevenueBandit(FamilyBandit):
     means : sequence of float, or Uniform
         Mean revenue a visitor, the non-buyers included; above 0.
     conversion : float
-        Chance that a visitor pays, above 0 and at most 1.
+        Probability that a visitor pays, above 0 and at most 1.
     sigma : float
         Standard deviation of the log amount.
+
+    Raises
+    ------
+    TypeError
+        If ``means`` is not a sequence of numbers or :class:`Uniform`.
+    ValueError
+        If there are fewer than 2 arms, or a number is not finite, a mean or ``sigma`` is not above 0, or ``conversion`` is not a probability.
+
+    Examples
+    --------
+    >>> RevenueBandit(means=[1.0, 1.2], conversion=0.1)
+    RevenueBandit(means=(1.0, 1.2), conversion=0.1, sigma=1.0)
     """
 
     means: Means

@@ -41,6 +41,11 @@ class AdaptiveReBoot(Policy):
     ratio : float
         Size of the pseudo residuals in pooled standard deviations; the paper's inflation ratio.
 
+    Raises
+    ------
+    ValueError
+        If ``ratio`` is not a finite number above 0.
+
     Examples
     --------
     >>> AdaptiveReBoot()

@@ -78,7 +78,22 @@ UNKNOWN_SD = 1.0  # what a law that does not read the noise sd is given for it
 
 @dataclass(frozen=True)
 class Policy:
-    """Base of every policy: prints as it is written, and knows its parameters and reference."""
+    """Base of every policy: immutable parameters and a rule.
+
+    A policy prints as it is written. Subclasses are frozen dataclasses that define :attr:`rule`.
+
+    Attributes
+    ----------
+    reference : str
+        The publication that defines the policy.
+
+    Examples
+    --------
+    >>> from bootleader import UCB1
+    >>> policy = UCB1(sd=2.0)
+    >>> isinstance(policy, Policy), policy.name, policy.parameters
+    (True, 'UCB1(sd=2.0)', {'sd': 2.0})
+    """
 
     reference: ClassVar[str] = ""
 
@@ -91,7 +106,7 @@ class Policy:
 
     @property
     def name(self) -> str:
-        """How the policy is written, which is also its label in tables and plots."""
+        """The policy as it is written, which is its label in tables and plots."""
         return repr(self)
 
     @property
@@ -101,11 +116,24 @@ class Policy:
 
     @property
     def rule(self) -> Rule:
-        """How an arm's index is drawn."""
+        """The rule by which an arm's index is drawn."""
         raise TypeError(f"{type(self).__name__} defines no rule")
 
     def known_sd(self, arms: int, true_sd: Any) -> Any:
-        """Each arm's noise sd as the policy believes it (``true_sd``: what only a simulation knows, or None)."""
+        """Return the standard deviation of the rewards' noise that the policy assumes.
+
+        Parameters
+        ----------
+        arms : int
+            Number of arms.
+        true_sd : array or None
+            The true standard deviations (arm x run), which only a simulation knows.
+
+        Returns
+        -------
+        float or array
+            One number for all arms, or an array that broadcasts to arm x run.
+        """
         return UNKNOWN_SD
 
     def __repr__(self) -> str:

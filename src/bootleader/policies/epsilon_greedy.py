@@ -19,6 +19,11 @@ class EpsilonGreedy(Policy):
     epsilon : float
         Share of random rounds, from 0 to 1.
 
+    Raises
+    ------
+    ValueError
+        If ``epsilon`` is not a number from 0 to 1.
+
     Examples
     --------
     >>> EpsilonGreedy(0.05)

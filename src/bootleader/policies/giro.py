@@ -128,6 +128,11 @@ class Giro(Policy):
     a : float
         Pseudo rewards of each kind per reward.
 
+    Raises
+    ------
+    ValueError
+        If ``a`` is not a number from 0 to a million.
+
     Examples
     --------
     >>> Giro(a=1)

@@ -27,6 +27,11 @@ class PHE(Policy):
     a : float
         Pseudo rewards per reward.
 
+    Raises
+    ------
+    ValueError
+        If ``a`` is not a number above 0 and at most a million.
+
     Examples
     --------
     >>> PHE(a=2.1)

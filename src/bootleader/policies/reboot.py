@@ -37,6 +37,11 @@ class ReBoot(Policy):
         Law of the bootstrap weights. The two-point ones need the whole history, and their index is bounded given
         the history, so a badly started best arm can be locked out.
 
+    Raises
+    ------
+    ValueError
+        If ``sigma_a`` is not a finite number above 0, or ``weights`` is not one of the three.
+
     Examples
     --------
     >>> ReBoot(sigma_a=1.5)

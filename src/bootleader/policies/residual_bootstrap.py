@@ -29,6 +29,11 @@ class ResidualBootstrap(Policy):
     weights : {"gaussian", "rademacher", "mammen"}
         Law of the bootstrap weights (mean 0, variance 1).
 
+    Raises
+    ------
+    ValueError
+        If ``weights`` is not one of the three.
+
     Examples
     --------
     >>> ResidualBootstrap(weights="mammen")

@@ -32,10 +32,17 @@ class ThompsonSampling(Policy):
 
     Parameters
     ----------
-    prior_mean, prior_sd : float
-        The prior. ``prior_sd=inf`` is the flat prior, for which every arm is pulled once first.
+    prior_mean : float
+        Mean of the prior.
+    prior_sd : float
+        Standard deviation of the prior. ``inf`` is the flat prior, for which every arm is pulled once first.
     noise_sd : float, sequence of float, or "oracle"
         Standard deviation of the rewards: one number, one per arm, or (in a simulation) every arm's true one.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite (``prior_sd`` may be infinite), or a standard deviation is not above 0.
 
     Examples
     --------

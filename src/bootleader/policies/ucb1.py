@@ -28,6 +28,11 @@ class UCB1(Policy):
     sd : float
         Unit of the bonus; 1 is the original, for rewards in [0, 1].
 
+    Raises
+    ------
+    ValueError
+        If ``sd`` is not a finite number above 0.
+
     Examples
     --------
     >>> UCB1(sd=2.0)

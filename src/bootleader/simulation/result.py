@@ -30,7 +30,24 @@ DAMAGED = (ValueError, KeyError, TypeError, EOFError, OSError, RuntimeError, zip
 
 @dataclass(frozen=True)
 class Comparison:
-    """Paired difference of final regret, a less b, with a 95 % interval over runs."""
+    """Paired difference of the final regrets of two policies, with a 95 % interval over runs.
+
+    Attributes
+    ----------
+    a, b : str
+        Names of the policies.
+    difference : float
+        Mean over runs of the final regret of ``a`` minus that of ``b``.
+    sem : float
+        Standard error of the difference.
+    low, high : float
+        Ends of the 95 % interval.
+
+    Examples
+    --------
+    >>> print(Comparison("A", "B", difference=-3.0, sem=1.0, low=-5.0, high=-1.0))
+    A less B: -3 (95 % interval -5 to -1; A is better)
+    """
 
     a: str
     b: str
@@ -54,15 +71,28 @@ class Simulation:
     Attributes
     ----------
     policies : tuple of str
+        Names of the policies.
     rounds : array
         Checkpoints; the last is the horizon.
     mean_regret, sem : array, policy x checkpoint
         Mean over runs of the pseudo-regret, and its standard error.
     final_regret : array, policy x run
+        Pseudo-regret at the horizon.
     pulls : array, policy x arm
         Mean number of pulls, arms in the bandit's order.
     seconds : array
         Processor seconds that each policy took.
+    bandit : str
+        The bandit as it is written.
+    seed : int
+        The seed of the simulation.
+
+    Examples
+    --------
+    >>> import bootleader as bl
+    >>> sim = bl.simulate([bl.UCB1(), bl.PHE()], bl.BernoulliBandit([0.2, 0.8]), rounds=100, runs=8, seed=1)
+    >>> sim.policies, sim.runs, sim.final_regret.shape
+    (('UCB1()', 'PHE()'), 8, (2, 8))
     """
 
     policies: tuple[str, ...]
@@ -81,7 +111,13 @@ class Simulation:
         return int(self.final_regret.shape[1])
 
     def summary(self) -> pd.DataFrame:
-        """One row a policy: mean final regret, standard error, median, 95 % and 99 % quantile, seconds."""
+        """Summarise the final regret over runs.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a policy: mean final regret, standard error, median, 95 % and 99 % quantile, processor seconds.
+        """
         import pandas as pd
 
         quantile = np.quantile(self.final_regret, [0.5, 0.95, 0.99], axis=1)
@@ -98,7 +134,13 @@ class Simulation:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Tidy curves: one row a policy and checkpoint, with columns policy, round, mean_regret and sem."""
+        """Return the regret curves as a tidy frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a policy and checkpoint, with columns policy, round, mean_regret and sem.
+        """
         import pandas as pd
 
         count = len(self.rounds)
@@ -112,7 +154,23 @@ class Simulation:
         )
 
     def compare(self, a: str | int, b: str | int) -> Comparison:
-        """How much more regret ``a`` has than ``b``, run by run (names as in ``.policies``, or positions)."""
+        """Compare the final regrets of two policies, run by run.
+
+        Parameters
+        ----------
+        a, b : str or int
+            The policies: names as in :attr:`policies`, or positions.
+
+        Returns
+        -------
+        Comparison
+            The mean of the differences, ``a`` minus ``b``, with its standard error and a 95 % interval.
+
+        Raises
+        ------
+        ValueError
+            If the simulation has no such policy.
+        """
         from scipy.special import stdtrit
 
         first, second = self._position(a), self._position(b)
@@ -123,7 +181,23 @@ class Simulation:
         return Comparison(self.policies[first], self.policies[second], mean, sem, mean - reach, mean + reach)
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
-        """Draw the regret curves with bands of one standard error; write them to ``path`` if one is given."""
+        """Draw the regret curves with bands of one standard error.
+
+        Parameters
+        ----------
+        path : path, optional
+            The file to write; its ending decides the format.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+
+        Raises
+        ------
+        TypeError
+            If ``path`` is not the name of a file.
+        """
         from bootleader.plots import regret_curves, write
 
         if path is not None and not isinstance(path, str | PathLike):
@@ -137,7 +211,13 @@ class Simulation:
         return figure
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write everything to one ``.npz`` file (plain arrays, no pickle)."""
+        """Write everything to one ``.npz`` file (plain arrays, no pickle).
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        """
         about = {"format": FORMAT, "policies": self.policies, "bandit": self.bandit, "seed": self.seed}
         arrays: dict[str, Any] = {name: getattr(self, name) for name in ARRAYS}
         with open(path, "wb") as file:
@@ -145,7 +225,23 @@ class Simulation:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Simulation:
-        """Read what :meth:`save` wrote."""
+        """Read what :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : path
+            The file to read.
+
+        Returns
+        -------
+        Simulation
+            The simulation that was saved.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged, is not a saved simulation, or has a format that this version cannot read.
+        """
         content = io.BytesIO(Path(path).read_bytes())
         try:
             with np.load(content, allow_pickle=False) as stored:
