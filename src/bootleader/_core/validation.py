@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Final
 
+from bootleader._core.text import shown
+
 LARGEST: Final = 1e120  # in size, of a parameter: squares of what it adds up to are still far from overflowing
+LARGEST_WHOLE: Final = 2**63 - 1  # of a whole number without a limit of its own: what compiled code can hold
 
 
 def real(
@@ -23,13 +26,20 @@ def real(
 ) -> float:
     """Return ``value`` as a float in (low, high], or raise naming what is ``accepted``."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be {accepted}, got {value!r}")
-    number = float(value)
+        raise TypeError(f"{name} must be {accepted}, got {shown(value)}")
+    try:
+        number = float(value)
+    except (OverflowError, ValueError):  # a whole number or a fraction beyond all floats
+        raise ValueError(f"{name} must be at most {LARGEST:g} in size, got {shown(value)}") from None
     too_low = number <= low if open_low and low > -math.inf else number < low
     if math.isnan(number) or too_low or number > high or (math.isinf(number) and not infinite):
-        raise ValueError(f"{name} must be {accepted}, got {value!r}")
+        raise ValueError(f"{name} must be {accepted}, got {shown(value)}")
     if LARGEST < abs(number) < math.inf:
-        raise ValueError(f"{name} must be at most {LARGEST:g} in size, so that its square is a number, got {value!r}")
+        raise ValueError(
+            f"{name} must be at most {LARGEST:g} in size, so that its square is a number, got {shown(value)}"
+        )
+    if low == 0.0 < number < 1.0 / LARGEST and high == math.inf:
+        raise ValueError(f"{name} must be at least {1.0 / LARGEST:g}, so that its square is not 0, got {shown(value)}")
     return number
 
 
@@ -38,9 +48,9 @@ def positive(name: str, value: Any) -> float:
     return real(name, value, "a finite number above 0", low=0.0)
 
 
-def whole(name: str, value: Any, low: int, high: float = math.inf, range_: str = "") -> int:
+def whole(name: str, value: Any, low: int, high: int = LARGEST_WHOLE, range_: str = "") -> int:
     """Return ``value`` as an int from ``low`` to ``high``; ``range_`` says so in words."""
-    refusal = f"{name} must be a whole number {range_ or f'of at least {low}'}, got {value!r}"
+    refusal = f"{name} must be a whole number {range_ or f'of at least {low}'}, got {shown(value)}"
     if isinstance(value, bool):
         raise TypeError(refusal)
     try:
@@ -48,14 +58,14 @@ def whole(name: str, value: Any, low: int, high: float = math.inf, range_: str =
     except TypeError:
         raise TypeError(refusal) from None
     if not low <= number <= high:
-        raise ValueError(refusal)
+        raise ValueError(refusal if number < low or range_ else f"{refusal}, which is more than {high}")
     return number
 
 
 def one_of(name: str, value: Any, accepted: Sequence[str]) -> str:
     """Return ``value`` if it is among the ``accepted`` words."""
     if value not in accepted:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}, got {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}, got {shown(value)}")
     return str(value)
 
 

@@ -90,6 +90,8 @@ def _per_arm(samples: Any) -> list[Any]:
 def _validated(k: int, sample: npt.ArrayLike) -> npt.NDArray[np.float64]:
     try:
         array = np.array(sample, dtype=float)
+    except OverflowError:  # a whole number beyond all floats
+        raise ValueError(f"samples must be at most {LARGEST:g} in size, got more for arm {k}") from None
     except (TypeError, ValueError):
         array = np.array(np.nan)
     if array.ndim == 0:  # one number, or none at all
