@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import bootleader as bl
 from bootleader import cli
 
 
@@ -66,7 +67,7 @@ def test_version(capsys):
     with pytest.raises(SystemExit) as left:
         cli.main(["--version"])
     assert left.value.code == 0
-    assert capsys.readouterr().out.startswith("bootleader 0.")
+    assert capsys.readouterr().out == f"bootleader {bl.__version__}\n"
 
 
 def test_bound_prints_the_theorems_numbers(capsys):
@@ -145,6 +146,37 @@ def test_reproduce_refuses_bad_sizes(capsys, option):
     assert option[1] in capsys.readouterr().err
 
 
+def test_reproduce_notices_a_folder_that_it_cannot_write_before_it_simulates(capsys, monkeypatch):
+    from bootleader.paper import reproduce
+
+    def started(*_, **__):
+        raise AssertionError("started before the folder was checked")
+
+    monkeypatch.setattr(reproduce, "reproduce", started)
+    assert "cannot write to the folder /proc/results" in refused(capsys, "reproduce", "--out", "/proc/results")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+@pytest.mark.parametrize("arguments", [["policies"], ["reproduce", "--list"], ["compare", "σ.csv"], ["--help"]])
+def test_a_console_in_any_encoding_is_enough(encoding, arguments):
+    environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "1"}
+    finished = subprocess.run(
+        [sys.executable, "-m", "bootleader.cli", *arguments], capture_output=True, check=False, env=environment
+    )
+    assert finished.returncode == (cli.USER_ERROR if "compare" in arguments else 0), finished.stderr
+    assert b"Traceback" not in finished.stderr
+    text = (finished.stdout + finished.stderr).decode(encoding)
+    assert "?" not in text
+    if "compare" in arguments:
+        assert ("sigma.csv" if encoding != "utf-8" else "σ.csv") in text
+
+
+def test_an_error_is_one_short_printable_line(capsys):
+    line = refused(capsys, "compare", "\x1b[2J\u202e" + "x" * 5_000)
+    assert line.isprintable()
+    assert len(line) < 1_100
+
+
 def test_reproduce_says_when_it_cannot_write(capsys, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
@@ -160,16 +192,16 @@ def test_interruption_says_how_to_go_on(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(reproduce, "reproduce", interrupted)
     status, _, err = run(capsys, "reproduce", "--out", str(tmp_path))
     assert status == cli.INTERRUPTED
-    assert "the same command goes on" in err
+    assert "the same command continues" in err
 
 
 def test_interrupted_comparison_does_not_claim_to_have_kept_anything(capsys, tmp_path, monkeypatch):
-    from bootleader.compare import _compare as compare
+    from bootleader.comparison import _ranking
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(compare, "compare", interrupted)
+    monkeypatch.setattr(_ranking, "simulate", interrupted)
     monkeypatch.chdir(tmp_path)
     status, _, err = run(capsys, "compare", written(tmp_path, "arm,reward\na,1\nb,2\n"))
     assert status == cli.INTERRUPTED

@@ -43,3 +43,13 @@ def test_every_public_name_is_there():
 
     assert sorted(bootleader.__all__) == sorted(set(bootleader.__all__))
     assert all(hasattr(bootleader, name) for name in bootleader.__all__)
+
+
+def test_dir_shows_public_names_only():
+    import bootleader
+    import bootleader.cli  # loads submodules
+
+    assert dir(bootleader) == sorted(bootleader.__all__)
+    for name in ("Policy", "Bandit", "Probabilities", "compare", "bound"):
+        assert name in dir(bootleader)
+    assert callable(bootleader.compare)

@@ -1,7 +1,10 @@
 """bootleader: bandit algorithms that explore by bootstrapping residuals, for rewards without bounds."""
 
+from bootleader._version import __version__
+from bootleader.agent import Agent, Decision, Probabilities, Receipt
 from bootleader.bandits import (
     AffineBandit,
+    Bandit,
     BernoulliBandit,
     EmpiricalBandit,
     ExponentialBandit,
@@ -12,7 +15,7 @@ from bootleader.bandits import (
     StudentTBandit,
     Uniform,
 )
-from bootleader.agent import Agent, Decision, Receipt
+from bootleader.comparison import Ranking, Rewards, compare, read_rewards
 from bootleader.policies import (
     PHE,
     UCB1,
@@ -20,6 +23,7 @@ from bootleader.policies import (
     EpsilonGreedy,
     FollowTheLeader,
     Giro,
+    Policy,
     ReBoot,
     ResidualBootstrap,
     StudentThompson,
@@ -27,8 +31,7 @@ from bootleader.policies import (
 )
 from bootleader.simulation._simulate import simulate
 from bootleader.simulation.result import Comparison, Simulation
-
-__version__ = "0.1.0"
+from bootleader.theory import Bound, bound
 
 __all__ = [
     "PHE",
@@ -36,7 +39,9 @@ __all__ = [
     "AdaptiveReBoot",
     "AffineBandit",
     "Agent",
+    "Bandit",
     "BernoulliBandit",
+    "Bound",
     "Comparison",
     "Decision",
     "EmpiricalBandit",
@@ -47,14 +52,27 @@ __all__ = [
     "Giro",
     "LogUniform",
     "LogisticBandit",
+    "Policy",
+    "Probabilities",
+    "Ranking",
     "ReBoot",
     "Receipt",
     "ResidualBootstrap",
     "RevenueBandit",
+    "Rewards",
     "Simulation",
     "StudentTBandit",
     "StudentThompson",
     "ThompsonSampling",
     "Uniform",
+    "__version__",
+    "bound",
+    "compare",
+    "read_rewards",
     "simulate",
 ]
+
+
+def __dir__() -> list[str]:
+    """List the public names only: submodules that an import has loaded are not among them."""
+    return sorted(__all__)

@@ -1,4 +1,4 @@
-"""The command line: thin. Everything heavy is imported by the command that needs it."""
+"""The command line. Each command imports what it needs when it runs, so that ``--help`` is quick."""
 
 from __future__ import annotations
 
@@ -12,45 +12,63 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
+from bootleader._core.console import degrade
+from bootleader._core.files import writable_folder
+from bootleader._core.text import printable
+from bootleader._version import __version__
+
 USER_ERROR, INTERRUPTED = 2, 130
-BEST_RATIO = 1.7  # of sigma_a to the sd: corollary 1's
+LONGEST_ERROR = 1_000  # characters
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run ``bootleader`` with the given arguments; return its exit status."""
+    """Run ``bootleader``.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Command and options; by default those of the process.
+
+    Returns
+    -------
+    int
+        Exit status: 0, 2 for an error of the user's, 130 after an interruption.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        degrade(stream)
     given = parser().parse_args(_with_negative_numbers(sys.argv[1:] if arguments is None else arguments))
     try:
         return int(given.command(given))
     except KeyboardInterrupt:
         print(f"\n{given.stopped}", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output went away, as `head` does
+    except BrokenPipeError:  # the reader of the output has closed it, as `head` does
         sys.stderr.close()
         return 0
     except (ValueError, OSError) as error:
-        print(f"bootleader: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"bootleader: {printable(' '.join(str(error).split()), LONGEST_ERROR)}", file=sys.stderr)
         return USER_ERROR
 
 
 def _with_negative_numbers(arguments: Sequence[str]) -> list[str]:
-    """Tie ``--means -1,0`` into ``--means=-1,0``: argparse takes what begins with a minus for an option.
+    """Join ``--means -1,0`` into ``--means=-1,0``: argparse takes what begins with a minus for an option.
 
     Examples
     --------
     >>> _with_negative_numbers(["bound", "--means", "-1,0", "--sd", "2"])
     ['bound', '--means=-1,0', '--sd', '2']
     """
-    tied: list[str] = []
+    joined: list[str] = []
     for argument in arguments:
-        if tied and re.fullmatch("--[a-z-]+", tied[-1]) and re.match(r"-\.?\d", argument):
-            tied[-1] += f"={argument}"
+        if joined and re.fullmatch("--[a-z-]+", joined[-1]) and re.match(r"-\.?\d", argument):
+            joined[-1] += f"={argument}"
         else:
-            tied.append(argument)
-    return tied
+            joined.append(argument)
+    return joined
 
 
 def parser() -> argparse.ArgumentParser:
-    """The commands and what they take."""
+    """Return the parser: the commands and their options."""
     top = argparse.ArgumentParser(
         prog="bootleader",
         description="Bandit algorithms that explore by bootstrapping residuals.",
@@ -67,9 +85,7 @@ def parser() -> argparse.ArgumentParser:
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any, **__: Any) -> None:
-        from importlib.metadata import version
-
-        print(f"bootleader {version('bootleader')}")
+        print(f"bootleader {__version__}")
         parser.exit()
 
 
@@ -97,7 +113,7 @@ def _whole(low: int) -> Callable[[str], int]:
 
 def _add_reproduce(commands: Any) -> None:
     command = _command(
-        commands, "reproduce", _reproduce, "make every figure and table of the paper and judge its claims",
+        commands, "reproduce", _reproduce, "make every figure and table of the paper and test its claims",
         "  bootleader reproduce --out results/\n"
         "  bootleader reproduce --quick\n"
         "  bootleader reproduce fig3 --runs 100 --rounds 2000\n"
@@ -110,12 +126,12 @@ def _add_reproduce(commands: Any) -> None:
     command.add_argument("--rounds", type=_whole(200), help="rounds (default: the paper's 10,000)")
     command.add_argument("--seed", type=_whole(0), default=0, help="seed of all randomness (default: 0)")
     command.add_argument(
-        "--quick", action="store_true", help="a small version of everything, marked as such, in a minute"
+        "--quick", action="store_true", help="a small version of everything, marked as such, in about a minute"
     )
     command.add_argument("--list", action="store_true", help="list the parts and exit")
-    command.add_argument("--workers", type=_whole(1), metavar="N", help="threads (default: one a core)")
-    command.add_argument("--dask", metavar="ADDRESS", help="play the runs on a Dask cluster, such as tcp://host:8786")
-    command.set_defaults(stopped="Stopped. What is finished is kept: the same command goes on from there.")
+    command.add_argument("--workers", type=_whole(1), metavar="N", help="threads (default: one per core)")
+    command.add_argument("--dask", metavar="ADDRESS", help="simulate on a Dask cluster, such as tcp://host:8786")
+    command.set_defaults(stopped="Stopped. Finished simulations are kept: the same command continues from there.")
 
 
 def _reproduce(given: argparse.Namespace) -> int:
@@ -126,8 +142,10 @@ def _reproduce(given: argparse.Namespace) -> int:
             marks = " (beyond the paper)" * part.beyond_the_paper + " (only when named)" * (not part.by_default)
             print(f"{part.name:12} {part.title}{marks}")
         return 0
-    from bootleader.paper.reproduce import reproduce
+    from bootleader.paper.reproduce import chosen_parts, reproduce
 
+    chosen_parts(given.parts)
+    writable_folder(given.out)  # noticed now, not after the simulations
     size = Size(given.runs, given.rounds, given.seed, given.quick)
     with _dask(given.dask) as executor:
         claims = reproduce(given.parts, given.out, size, workers=given.workers, executor=executor)
@@ -135,14 +153,14 @@ def _reproduce(given: argparse.Namespace) -> int:
     for row in claims:
         print(f"{row.finding.verdict:{width}}  {row.claim.statement}  ({row.claim.where})")
     if size.remark():
-        print(f"{size.remark()}: verdicts on so little are a trial, not a judgement.")
-    print(f"Written to {given.out}: open report.html")
+        print(f"{size.remark()}: verdicts from so few runs are a trial only.")
+    print(f"Written to {given.out}. Open {Path(given.out) / 'report.html'} in a browser.")
     return 0
 
 
 @contextlib.contextmanager
 def _dask(address: str | None) -> Iterator[Any]:
-    """A Dask cluster's executor, or None."""
+    """Yield a Dask cluster's executor, or None."""
     if address is None:
         yield None
         return
@@ -163,17 +181,22 @@ def _add_compare(commands: Any) -> None:
     command = _command(
         commands, "compare", _compare, "simulate the policies on observed rewards, to see which would do best",
         "  bootleader compare rewards.csv\n"
+        "  bootleader compare visits.csv --arm variant --reward revenue\n"
         "  bootleader compare rewards.csv --rounds 20000 --runs 1000 --plot regret.svg\n"
-        "  bootleader compare latencies.csv --minimize\n"
+        "  bootleader compare latencies.csv --reward ms --minimize\n"
         "  bootleader compare rewards.csv --policies AdaptiveReBoot,UCB1,Giro --no-plot\n\n"
-        "rewards.csv has the columns arm and reward, one observed reward a line.\n"
-        "'bootleader policies' lists the policies.",
+        "The file has a header and one observed reward per line. Fields are separated by commas, semicolons or\n"
+        "tabs; with semicolons a decimal comma is accepted. 'bootleader policies' lists the policies.",
     )  # fmt: skip
-    command.add_argument("rewards", metavar="rewards.csv", help="a CSV file with the columns arm and reward")
+    command.add_argument("rewards", metavar="rewards.csv", help="a CSV file with a column of arms and one of rewards")
+    command.add_argument("--arm", default="arm", metavar="COLUMN", help="column of the arms (default: arm, any case)")
+    command.add_argument(
+        "--reward", default="reward", metavar="COLUMN", help="column of the rewards (default: reward, any case)"
+    )
     command.add_argument(
         "--minimize", action="store_true", help="smaller rewards are better: costs, latencies (default: larger ones)"
     )
-    command.add_argument("--rounds", type=_whole(2), default=10_000, help="rounds a run (default: 10,000)")
+    command.add_argument("--rounds", type=_whole(2), default=10_000, help="rounds per run (default: 10,000)")
     command.add_argument("--runs", type=_whole(2), default=500, help="runs (default: 500)")
     command.add_argument("--seed", type=_whole(0), default=0, help="seed of all randomness (default: 0)")
     command.add_argument(
@@ -191,42 +214,43 @@ def _names(text: str) -> list[str]:
 
 
 def _compare(given: argparse.Namespace) -> int:
-    from bootleader.compare._compare import compare, describe, describe_left_out, read_rewards
+    from bootleader.comparison import compare
 
     plot = None if given.no_plot else _writable(given.plot or f"{Path(given.rewards).stem}-regret.png")
-    rewards = read_rewards(given.rewards, given.rounds, maximize=not given.minimize)
-    simulation = compare(
-        rewards, rounds=given.rounds, runs=given.runs, seed=given.seed, chosen=given.policies,
-        progress=sys.stderr.isatty(),
+    ranking = compare(
+        given.rewards, policies=given.policies, minimize=given.minimize, arm=given.arm, reward=given.reward,
+        rounds=given.rounds, runs=given.runs, seed=given.seed, progress=sys.stderr.isatty(),
     )  # fmt: skip
-    print(describe(rewards, simulation))
-    if not given.policies:
-        print(f"{describe_left_out(rewards)} --policies chooses others.")
+    print(ranking)
+    if ranking.left_out:
+        print("--policies NAME,NAME compares others.")
     if plot:
-        simulation.plot(plot)
+        ranking.plot(plot)
         print(f"Regret curves drawn to {plot}")
     return 0
 
 
 def _writable(plot: str) -> str:
-    """The plot's file; what is wrong with it is said now, not after the simulation."""
+    """Return the plot's file; raise now, not after the simulation, if it could not be written."""
     if not plot.endswith((".png", ".svg", ".pdf")):
         raise ValueError(f"--plot must end in .png, .svg or .pdf, got {plot!r}")
     path = Path(plot)
     if not path.parent.is_dir():
         raise ValueError(f"cannot draw to {plot}: there is no folder {path.parent}")
     if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise ValueError(f"cannot write to {plot}; --plot FILE draws elsewhere, --no-plot nothing")
+        raise ValueError(f"cannot write to {plot}; --plot FILE names another file, --no-plot draws nothing")
     return plot
 
 
 def _add_bound(commands: Any) -> None:
     command = _command(
         commands, "bound", _bound, "print the regret theorem's numbers for a Gaussian bandit",
-        "  bootleader bound --means 1,0.5,0 --sigma-a 1.7 --rounds 10000",
+        "  bootleader bound --means 1,0.5,0\n"
+        "  bootleader bound --means 1,0.5,0 --sigma-a 1.7 --rounds 100000\n"
+        "  bootleader bound --means -2,-3 --sd 2",
     )  # fmt: skip
     command.add_argument("--means", type=_numbers, required=True, metavar="1,0.5,0", help="the arms' means")
-    command.add_argument("--sigma-a", type=float, help=f"exploration aid unit, above 1.5 sd (default: {BEST_RATIO} sd)")
+    command.add_argument("--sigma-a", type=float, help="exploration aid unit, above 1.5 sd (default: 1.7 sd)")
     command.add_argument("--rounds", type=_whole(1), default=10_000, help="horizon T (default: 10,000)")
     command.add_argument("--sd", type=float, default=1.0, help="standard deviation of the rewards (default: 1)")
 
@@ -243,25 +267,12 @@ def _numbers(text: str) -> list[float]:
 def _bound(given: argparse.Namespace) -> int:
     from bootleader.theory import bound
 
-    sigma_a = BEST_RATIO * given.sd if given.sigma_a is None else given.sigma_a
-    answer = bound(given.means, sigma_a, given.rounds, given.sd)
-    rows = {
-        "sigma_a": f"{sigma_a:g}",
-        "C1": f"{answer.c1:.4f}",
-        "C2": f"{answer.c2:,.2f}",
-        "theorem 1: regret at most": f"{answer.upper:,.1f}",
-        "Lai-Robbins: least possible, asymptotically": f"{answer.lower:,.1f}",
-        "always playing the worst arm": f"{answer.worst:,.1f}",
-    }
-    for name, value in rows.items():
-        print(f"{name:45} {value:>14}")
-    if answer.upper >= answer.worst:
-        print("At this horizon the bound is above the regret of always playing the worst arm: it says nothing yet.")
+    print(bound(given.means, given.sigma_a, given.rounds, given.sd))
     return 0
 
 
 def _add_policies(commands: Any) -> None:
-    _command(commands, "policies", _policies, "list the policies", "  bootleader policies")
+    _command(commands, "policies", _policies, "list the policies with their parameters", "  bootleader policies")
 
 
 def _policies(given: argparse.Namespace) -> int:

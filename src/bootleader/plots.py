@@ -14,6 +14,8 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, MultipleLocator, NullFormatter
 
+from bootleader._core.files import replacing
+
 Floats = npt.NDArray[np.float64]
 Style = Mapping[str, Any]
 
@@ -363,8 +365,9 @@ def _cell(value: float) -> str:
 
 
 def write(figure: Figure, path: str | PathLike[str]) -> None:
-    """Write a figure; the ending of the path chooses the format."""
-    _save(figure, path, str(path).rpartition(".")[2])
+    """Write a figure, whole or not at all; the ending of the path chooses the format."""
+    with replacing(path) as unfinished:
+        _save(figure, unfinished, str(path).rpartition(".")[2])
 
 
 def write_to(figure: Figure, file: BinaryIO) -> None:

@@ -24,7 +24,8 @@ import numpy.typing as npt
 from bootleader._core.validation import positive, real, whole
 
 Floats = npt.NDArray[np.float64]
-SMALLEST_RATIO = 1.5  # the theorem asks for more than this; C2 is infinite at it
+SMALLEST_RATIO = 1.5  # of sigma_a to the sd: the theorem requires more; C2 is infinite at it
+BEST_RATIO = 1.7  # of sigma_a to the sd: corollary 1's, which minimises C2
 
 
 def c1(ratio: Any) -> Any:
@@ -51,7 +52,7 @@ def c2(ratio: Any) -> Any:
 
 
 def underestimation(ratio: float) -> float:
-    """M(r) = 1.1 + (1 - (3/(2r))^2)^(-1/2), the appendix's bound on one round's share of a_k."""
+    """M(r) = 1.1 + (1 - (3/(2r))^2)^(-1/2), the appendix's bound on one term of a_k."""
     return 1.1 + 1.0 / math.sqrt(1.0 - 2.25 / ratio**2)
 
 
@@ -71,13 +72,42 @@ def appendix_constants(ratio: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Bound:
-    """The theorem's numbers for one Gaussian instance."""
+    """The theorem's numbers for one Gaussian bandit. Printing it shows them as a table.
 
+    Attributes
+    ----------
+    sigma_a : float
+        Exploration aid unit.
+    c1, c2 : float
+        Constants of theorem 1.
+    upper : float
+        Theorem 1: the regret is at most this.
+    lower : float
+        Lai and Robbins: leading term of the least regret that a consistent policy can have.
+    worst : float
+        Regret of pulling the worst arm in every round.
+    """
+
+    sigma_a: float
     c1: float
     c2: float
     upper: float
     lower: float
     worst: float
+
+    def __str__(self) -> str:
+        rows = {
+            "sigma_a": f"{self.sigma_a:g}",
+            "C1": f"{self.c1:.4f}",
+            "C2": f"{self.c2:,.2f}",
+            "theorem 1: regret at most": f"{self.upper:,.1f}",
+            "Lai-Robbins: least possible, asymptotically": f"{self.lower:,.1f}",
+            "always pulling the worst arm": f"{self.worst:,.1f}",
+        }
+        lines = [f"{name:45} {value:>14}" for name, value in rows.items()]
+        if self.upper >= self.worst:
+            lines.append("The bound is above the regret of always pulling the worst arm: it says nothing yet.")
+        return "\n".join(lines)
 
 
 def _gaps(means: Sequence[float]) -> Floats:
@@ -90,16 +120,28 @@ def _gaps(means: Sequence[float]) -> Floats:
     return np.asarray(gaps[gaps > 0.0])
 
 
-def bound(means: Sequence[float], sigma_a: float, rounds: int, sd: float = 1.0) -> Bound:
-    """Theorem 1's upper bound, the Lai-Robbins lower bound, and the regret of always playing the worst arm.
+def bound(means: Sequence[float], sigma_a: float | None = None, rounds: int = 10_000, sd: float = 1.0) -> Bound:
+    """Compute theorem 1's upper bound on ReBoot's regret, and the Lai-Robbins lower bound, for a Gaussian bandit.
 
     Parameters
     ----------
     means : sequence of float
-    sigma_a : float
-        Above 1.5 times ``sd``, as the theorem asks.
+        Mean reward of every arm; at least two, not all equal.
+    sigma_a : float, optional
+        Exploration aid unit. The theorem requires more than 1.5 times ``sd``; by default it is 1.7 times ``sd``.
     rounds : int
+        Horizon.
     sd : float
+        Standard deviation of the rewards.
+
+    Returns
+    -------
+    Bound
+
+    Raises
+    ------
+    ValueError
+        If ``sigma_a`` is at most 1.5 times ``sd``, or another value is out of range.
 
     Examples
     --------
@@ -108,7 +150,8 @@ def bound(means: Sequence[float], sigma_a: float, rounds: int, sd: float = 1.0) 
     '55.3 75,158'
     """
     sd = positive("sd", sd)
-    ratio = positive("sigma_a", sigma_a) / sd
+    sigma_a = BEST_RATIO * sd if sigma_a is None else positive("sigma_a", sigma_a)
+    ratio = sigma_a / sd
     if ratio <= SMALLEST_RATIO:
         raise ValueError(
             f"sigma_a must be above {SMALLEST_RATIO:g} times the sd, {SMALLEST_RATIO * sd:g}, "
@@ -118,6 +161,7 @@ def bound(means: Sequence[float], sigma_a: float, rounds: int, sd: float = 1.0) 
     scaled = gaps / sd
     per_arm = 6.0 + (c1(ratio) + c2(ratio) / scaled**2) * math.log(rounds)
     return Bound(
+        sigma_a=sigma_a,
         c1=float(c1(ratio)),
         c2=float(c2(ratio)),
         upper=float((gaps * per_arm).sum()),
@@ -128,6 +172,19 @@ def bound(means: Sequence[float], sigma_a: float, rounds: int, sd: float = 1.0) 
 
 def lai_robbins(means: Sequence[float], rounds: Any, sd: float = 1.0) -> Any:
     """Leading term of the least regret a consistent policy can have: sum over arms of 2 sd^2 log T / Delta_k.
+
+    Parameters
+    ----------
+    means : sequence of float
+        Mean reward of every arm.
+    rounds : int or array of int
+        Horizon, or several.
+    sd : float
+        Standard deviation of the rewards.
+
+    Returns
+    -------
+    float or array of float
 
     Examples
     --------

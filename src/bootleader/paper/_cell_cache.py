@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bootleader import __version__
+from bootleader._core.files import replacing
+from bootleader._version import __version__
 from bootleader.bandits import Bandit
 from bootleader.policies import HistoryRule, Noise, Policy
 from bootleader.simulation.result import Simulation
@@ -110,19 +109,6 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         with replacing(self.path(cell)) as unfinished:
             result.save(unfinished)
-
-
-@contextlib.contextmanager
-def replacing(path: Path) -> Any:
-    """A name to write to; when the block ends well, what was written takes the place of ``path`` at once."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        yield unfinished
-        with open(unfinished, "rb") as written:
-            os.fsync(written.fileno())
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 class Results(Mapping[Cell, Simulation]):

@@ -13,10 +13,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from bootleader import __version__
+from bootleader._core.files import replacing
+from bootleader._version import __version__
 from bootleader.paper import PARTS, Part, Size
 from bootleader.paper import _run_cells as job
-from bootleader.paper._cell_cache import Results, Store, replacing
+from bootleader.paper._cell_cache import Results, Store
 from bootleader.paper._claims import Judged
 from bootleader.paper._report_part import Outcome
 from bootleader.paper.report import claims_markdown, markdown, render
