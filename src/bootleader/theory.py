@@ -86,6 +86,16 @@ class Bound:
         Lai and Robbins: leading term of the least regret that a consistent policy can have.
     worst : float
         Regret of pulling the worst arm in every round.
+
+    Examples
+    --------
+    >>> print(bound([100.0, 0.0], rounds=10_000))
+    sigma_a                                                  1.7
+    C1                                                    1.6736
+    C2                                                  2,718.91
+    theorem 1: regret at most                            2,391.9
+    Lai-Robbins: least possible, asymptotically              0.2
+    always pulling the worst arm                     1,000,000.0
     """
 
     sigma_a: float
@@ -137,6 +147,7 @@ def bound(means: Sequence[float], sigma_a: float | None = None, rounds: int = 10
     Returns
     -------
     Bound
+        The constants and both bounds.
 
     Raises
     ------

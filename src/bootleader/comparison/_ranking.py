@@ -127,6 +127,16 @@ class Ranking:
         What each policy knows about the rewards before the first round.
     left_out : mapping of str to str
         Policies that were not compared, and why. Empty if the policies were chosen.
+
+    Examples
+    --------
+    >>> import bootleader as bl
+    >>> observed = {"blue": [0.0, 1.0, 2.0, 1.0], "red": [5.0, 6.0, 7.0, 6.0]}
+    >>> ranking = bl.compare(observed, rounds=200, runs=20)
+    >>> ranking.best in ranking.simulation.policies
+    True
+    >>> ranking.left_out["PHE"]
+    'made for rewards in [0, 1]'
     """
 
     rewards: Rewards
@@ -141,7 +151,13 @@ class Ranking:
         return order[0] if order else None
 
     def arms(self) -> pd.DataFrame:
-        """Return one row an arm, best first, with columns arm, rewards, mean and standard_error."""
+        """Return one row per arm, best first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns arm, rewards (their number), mean and standard_error.
+        """
         import pandas as pd
 
         observed = self.rewards
@@ -156,7 +172,7 @@ class Ranking:
         return frame.sort_values("mean", ascending=not observed.maximize, kind="stable", ignore_index=True)
 
     def summary(self) -> pd.DataFrame:
-        """Return one row a policy, best first.
+        """Return one row per policy, best first.
 
         Returns
         -------
@@ -181,7 +197,13 @@ class Ranking:
         return frame.sort_values("mean_regret", kind="stable", ignore_index=True)
 
     def verdict(self) -> str:
-        """Return which policy does best, whether the runs are enough to say so, and the oracle for scale."""
+        """Return which policy does best, whether the runs are enough to say so, and the oracle for scale.
+
+        Returns
+        -------
+        str
+            One or two sentences; empty if there is nothing to rank.
+        """
         regret = self._regret()
         order = self._order()
         sentences = [_best(self.simulation, *order[:2])] if len(order) > 1 else []
@@ -191,7 +213,20 @@ class Ranking:
         return "\n".join(sentences)
 
     def plot(self, path: str | PathLike[str] | None = None, **options: Any) -> Figure:
-        """Draw the regret curves; ``path`` and the options are those of :meth:`bootleader.Simulation.plot`."""
+        """Draw the regret curves.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write the figure: .png, .svg or .pdf.
+        **options
+            As for :meth:`bootleader.Simulation.plot`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
         return self.simulation.plot(path, **options)
 
     def _regret(self) -> dict[str, float]:
@@ -251,7 +286,7 @@ def compare(
     Parameters
     ----------
     rewards : path, pandas.DataFrame, or mapping of arm to rewards
-        A CSV file or frame has one reward a row; see ``arm`` and ``reward`` for its columns.
+        A CSV file or frame has one reward per row; see ``arm`` and ``reward`` for its columns.
     policies : sequence of str or Policy, optional
         Names of policy classes, or policies. By default all that suit the rewards; :attr:`Ranking.left_out` says
         which do not.

@@ -41,6 +41,12 @@ class Rewards:
         Standard deviation within arms, pooled over arms; 0 if no arm has two different rewards.
     maximize : bool
         Whether larger rewards are better.
+
+    Examples
+    --------
+    >>> observed = read_rewards({"blue": [1.0, 2.0], "red": [4.0, 6.0]})
+    >>> observed.counts, observed.means, observed.standard_errors
+    ((2, 2), (1.5, 5.0), (0.5, 1.0))
     """
 
     names: tuple[str, ...]
@@ -83,6 +89,7 @@ def read_rewards(
     Returns
     -------
     Rewards
+        The rewards by arm, with their means and standard errors.
 
     Raises
     ------
