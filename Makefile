@@ -34,9 +34,9 @@ test-lowest:
 slow: install
 	$(BIN)/python -m pytest -n auto -m slow
 
-# Long runs of the property-based tests.
+# Property-based tests, with many and new examples.
 fuzz: install
-	$(BIN)/python -m pytest -n auto -m fuzz
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n auto -m fuzz
 
 # Code that numba compiles is not traced: see [tool.coverage.run] in pyproject.toml.
 coverage: install

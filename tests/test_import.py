@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import statistics
-import subprocess
-import sys
+
+from tests.helpers import run_python
 
 HEAVY = ("numba", "matplotlib", "pandas", "scipy", "tqdm", "distributed")
 LIMIT = 0.5  # seconds of processor time: the wall clock would measure the tests that run beside this one
@@ -19,7 +19,7 @@ print(took, *sorted({name.split('.')[0] for name in sys.modules}))
 
 
 def probe() -> list[str]:
-    return subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True).stdout.split()
+    return run_python(PROBE).split()
 
 
 def test_import_is_quick():
@@ -35,7 +35,7 @@ def test_making_policies_and_bandits_compiles_nothing():
         "import sys, bootleader as bl; bl.ReBoot(sigma_a=1.5); bl.Giro(); bl.GaussianBandit([1, 0]);"
         "assert 'numba' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run_python(code)
 
 
 def test_every_public_name_is_there():

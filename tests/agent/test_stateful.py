@@ -226,6 +226,6 @@ AgentMachine.TestCase.settings = settings(
 TestAgentMachine = AgentMachine.TestCase
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 class TestAgentMachineAtLength(AgentMachine.TestCase):  # type: ignore[name-defined,misc]
-    settings = settings(AgentMachine.TestCase.settings, max_examples=1000, stateful_step_count=60)
+    settings = settings(AgentMachine.TestCase.settings, max_examples=1000, stateful_step_count=60, derandomize=False)

@@ -15,6 +15,7 @@ from bootleader import (
     Uniform,
     simulate,
 )
+from tests.helpers import Recorder
 
 BANDITS = [
     GaussianBandit(Uniform(0, 1, arms=3), sd=(1.0, 2.0, 3.0)),
@@ -27,26 +28,10 @@ BANDITS = [
 ]
 
 
-class Recorder:
-    """Plays the arms in turn and keeps what they pay."""
-
-    paid: list
-
-    def start(self, arms, rng):
-        self.arms, self.turn = arms, 0
-
-    def pull(self):
-        self.turn += 1
-        return self.turn % self.arms
-
-    def update(self, arm, reward):
-        type(self).paid.append(reward)
-
-
 def rewards_of(bandit):
-    Recorder.paid = []
+    Recorder.clear()
     simulate(Recorder(), bandit, rounds=40, runs=2, seed=3)
-    return np.array(Recorder.paid)
+    return np.concatenate([rewards for run in Recorder.runs for rewards in run.values()])
 
 
 @pytest.mark.parametrize("bandit", BANDITS, ids=lambda bandit: type(bandit).__name__)

@@ -8,12 +8,12 @@ import signal
 import threading
 import time
 
-import numpy as np
 import pytest
 
 import bootleader as bl
 from bootleader.simulation._blocks import play_blocks
 from bootleader.simulation._simulate import checkpoint_rounds, tasks_of
+from tests.helpers import assert_same_simulation
 
 distributed = pytest.importorskip("distributed")
 
@@ -38,13 +38,8 @@ def local():
     return bl.simulate(POLICIES, BANDIT, **SIZE)
 
 
-def assert_same(a, b):
-    for name in ("mean_regret", "sem", "final_regret", "pulls"):
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
-
-
 def test_a_cluster_gives_the_same_bits(client, local):
-    assert_same(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
+    assert_same_simulation(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
 
 
 def test_progress_streams_from_the_cluster(client, capfd):
@@ -71,9 +66,9 @@ def test_a_killed_worker_costs_time_and_nothing_else(client, local):
     reborn.start()
     started = time.monotonic()
     while victim in [worker.pid for worker in client.cluster.workers.values()]:
-        assert_same(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
+        assert_same_simulation(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
         assert time.monotonic() - started < 60.0
-    assert_same(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
+    assert_same_simulation(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
 
 
 def test_a_task_is_small_both_ways():

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.simulation import _blocks as blocks
 from bootleader._core.kernels import lockstep
+from bootleader.simulation import _blocks as blocks
 from bootleader.simulation._blocks import Block, Runs, play_block, play_blocks
-from bootleader.simulation._work_stealing import SILENT, Crew, Stopped
 from bootleader.simulation._simulate import checkpoint_rounds
+from bootleader.simulation._work_stealing import SILENT, Crew, Stopped
 from tests.oracle.cases import BANDIT_CASES, POLICY_CASES
 
 ROUNDS, RUNS = 90, 37
