@@ -15,6 +15,8 @@ import pytest
 
 import bootleader as bl
 
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals, links or devices")
+
 # Everything in a Simulation that depends on the seed alone.
 REPRODUCIBLE = [field.name for field in dataclasses.fields(bl.Simulation) if field.name not in ("bandit", "seconds")]
 
@@ -36,7 +38,8 @@ def assert_rejected(build: Callable[[], Any], *wanted: str) -> None:
 def run_python(code: str, *arguments: str, **environment: str) -> str:
     """Run code in a new interpreter, which must succeed; return what it prints."""
     command = [sys.executable, "-c", code, *arguments]
-    finished = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYTHONUTF8": "1", **environment}
+    finished = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
     assert finished.returncode == 0, finished.stderr
     return finished.stdout
 

@@ -3,6 +3,7 @@
 import pytest
 
 from bootleader._core.files import replacing, writable_folder
+from tests.helpers import posix_only
 
 
 def names(folder):
@@ -34,6 +35,7 @@ def test_a_failed_write_keeps_the_old_file(tmp_path):
     assert names(tmp_path) == ["plot.png"]
 
 
+@posix_only
 def test_a_link_is_kept_and_its_target_replaced(tmp_path):
     (tmp_path / "real").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / "real")
@@ -43,6 +45,7 @@ def test_a_link_is_kept_and_its_target_replaced(tmp_path):
     assert (tmp_path / "real").read_text() == "new"
 
 
+@posix_only
 def test_a_device_is_written_directly():
     with replacing("/dev/null") as target:
         assert str(target) == "/dev/null"
@@ -54,9 +57,13 @@ def test_a_folder_is_made_and_left_empty(tmp_path):
     assert names(folder) == []
 
 
-def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(ValueError, match="cannot write to the folder"):
         writable_folder(tmp_path / "file")
+
+
+@posix_only
+def test_a_folder_that_cannot_be_made_is_refused():
     with pytest.raises(ValueError, match="cannot write to the folder"):
-        writable_folder("/proc/none")
+        writable_folder("/dev/null/none")

@@ -13,7 +13,7 @@ import pytest
 import bootleader as bl
 from bootleader.simulation._blocks import play_blocks
 from bootleader.simulation._simulate import checkpoint_rounds, tasks_of
-from tests.helpers import assert_same_simulation
+from tests.helpers import assert_same_simulation, posix_only
 
 distributed = pytest.importorskip("distributed")
 
@@ -60,6 +60,7 @@ def test_reproduce_on_a_cluster_gives_the_same_files(client, tmp_path):
     assert about["machine"]["runs_played_on"] == "ClientExecutor"
 
 
+@posix_only
 def test_a_killed_worker_costs_time_and_nothing_else(client, local):
     victim = next(iter(client.cluster.workers.values())).pid
     reborn = threading.Timer(0.2, os.kill, (victim, signal.SIGKILL))

@@ -10,7 +10,9 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send Ctrl-C to one process alone")
+from tests.helpers import posix_only
+
+pytestmark = posix_only
 
 STOPPABLE = """
 import sys, threading, time
