@@ -1,1 +1,1 @@
-"""Programs that measure ratios side by side in one run. ``make bench`` runs them all."""
+"""Programs that measure ratios, both sides in one run. ``make bench`` runs them all."""

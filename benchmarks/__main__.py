@@ -17,9 +17,9 @@ SECTIONS = ("small_k", "many_arms", "agent", "distributed", "scaling")
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"any of {', '.join(SECTIONS)}; default all")
-    parser.add_argument("--repeats", type=int, default=9, help="turns that medians are taken over (default 9)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write them there as a table too")
+    parser.add_argument("--repeats", type=int, default=9, help="repetitions that medians are taken over (default 9)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write them to this file as a table")
     options = parser.parse_args()
     unknown = [name for name in options.sections if name not in SECTIONS]
     if unknown:
@@ -35,7 +35,7 @@ def main() -> int:
             print(figure, flush=True)
             figures.append(figure)
     if options.json:
-        options.json.write_text(json.dumps([figure.as_dict() for figure in figures], indent=1) + "\n")
+        options.json.write_text(json.dumps([figure.as_dict() for figure in figures], indent=1) + "\n", encoding="utf-8")
     if options.markdown:
         options.markdown.write_text(as_markdown(figures), encoding="utf-8")
     if table := scaling.as_table(figures):

@@ -1,4 +1,4 @@
-"""The agent beside river's and MABWiser's bandits, and its own cost as arms multiply."""
+"""The agent against river's and MABWiser's bandits, and its cost against the number of arms."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def names(arms: int) -> list[str]:
     return [str(k) for k in range(arms)]
 
 
-def ours(policy: bl.AdaptiveReBoot, arms: int) -> Play:
-    """Rounds of an agent that has left its opening behind: every arm has had fifteen rewards."""
+def agent_rounds(policy: bl.AdaptiveReBoot, arms: int) -> Play:
+    """Rounds of an agent after its initial pulls: every arm has had fifteen rewards."""
     agent = bl.Agent(policy, names(arms), seed=1)
     rng = random.Random(2)
     for _ in range(15):
@@ -36,7 +36,7 @@ def ours(policy: bl.AdaptiveReBoot, arms: int) -> Play:
     return play
 
 
-def rivers() -> Play:
+def river_rounds() -> Play:
     from river import bandit
 
     policy = bandit.UCB(delta=1, seed=1)
@@ -50,7 +50,7 @@ def rivers() -> Play:
     return play
 
 
-def mabwisers() -> Play:
+def mabwiser_rounds() -> Play:
     from mabwiser.mab import MAB, LearningPolicy
 
     policy = MAB(names(FEW), LearningPolicy.UCB1(alpha=1.25))
@@ -65,23 +65,23 @@ def mabwisers() -> Play:
 
 
 def microseconds_a_round(repeats: int, *players: tuple[Play, int]) -> list[float]:
-    """Median processor microseconds of a round, each player warmed up once, then in turns."""
+    """Median processor microseconds of a round, each player warmed up once, then measured alternately."""
     for play, rounds in players:
         play(rounds)
-    turns = [
+    rows = [
         [processor_seconds(lambda play=play, rounds=rounds: play(rounds)) / rounds * 1e6 for play, rounds in players]  # type: ignore[misc]
         for _ in range(repeats)
     ]
-    return [statistics.median(column) for column in zip(*turns, strict=True)]
+    return [statistics.median(column) for column in zip(*rows, strict=True)]
 
 
-def beside_others(repeats: int) -> Iterator[Measured]:
+def against_other_libraries(repeats: int) -> Iterator[Measured]:
     section = f"One pull and update of an agent, {FEW} arms"
     river, mabwiser, adaptive, reboot, ucb, student, coins = microseconds_a_round(
         repeats,
-        (rivers(), ROUNDS),
-        (mabwisers(), ROUNDS // 10),
-        *((ours(policy, FEW), ROUNDS) for policy in _policies()),
+        (river_rounds(), ROUNDS),
+        (mabwiser_rounds(), ROUNDS // 10),
+        *((agent_rounds(policy, FEW), ROUNDS) for policy in _policies()),
     )
     yield Measured(section, "river bandit.UCB", river, "us/round")
     yield Measured(section, "MABWiser UCB1", mabwiser, "us/round")
@@ -99,12 +99,12 @@ def _policies() -> list[Any]:
     return [bl.AdaptiveReBoot(), bl.ReBoot(sigma_a=1.5), bl.UCB1(), bl.StudentThompson(), bl.PHE()]
 
 
-def as_arms_multiply(repeats: int) -> Iterator[Measured]:
+def against_number_of_arms(repeats: int) -> Iterator[Measured]:
     section = f"One pull and update of an agent, {MANY:,} arms"
-    rounds = 10 * ROUNDS  # so that renewals of the pooled variance, which look at every arm, are shared by rounds
+    rounds = 10 * ROUNDS  # many, because the pooled variance is recomputed over all arms now and then
     for policy in (bl.AdaptiveReBoot(), bl.ReBoot(sigma_a=1.5)):
         few, many = microseconds_a_round(
-            max(3, repeats // 3), (ours(policy, FEW), ROUNDS), (_in_slices(ours(policy, MANY)), rounds)
+            max(3, repeats // 3), (agent_rounds(policy, FEW), ROUNDS), (_in_slices(agent_rounds(policy, MANY)), rounds)
         )
         yield Measured(section, f"{policy}", many, "us/round")
         yield Measured(section, f"{policy}, against {FEW} arms", many / few, "x", bar=10, at_most=True)
@@ -137,6 +137,6 @@ def decisions(repeats: int) -> Iterator[Measured]:
 
 
 def measure(repeats: int) -> Iterator[Measured]:
-    yield from beside_others(repeats)
-    yield from as_arms_multiply(repeats)
+    yield from against_other_libraries(repeats)
+    yield from against_number_of_arms(repeats)
     yield from decisions(repeats)

@@ -1,4 +1,4 @@
-"""What users would write or pick instead. Each is a fair version of its kind, not a straw man."""
+"""Baselines: what users would otherwise write. Each is an efficient version of its kind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 @numba.njit(parallel=True)
 def numba_reboot(means, rounds, sigma_a):  # type: ignore[no-untyped-def]
-    """The obvious parallel numba loop with ``np.random.standard_normal``: one run a row of ``means``."""
+    """A parallel numba loop with ``np.random.standard_normal``: one run for each row of ``means``."""
     runs, arms = means.shape
     regret = np.zeros(runs)
     for run in numba.prange(runs):
@@ -62,7 +62,7 @@ def numpy_reboot(means: Any, rounds: int, sigma_a: float, rng: np.random.Generat
 
 
 def python_reboot(means: list[float], rounds: int, sigma_a: float) -> float:
-    """A per-round Python loop over lists: what users of today's libraries get."""
+    """A Python loop over rounds and lists, as other bandit libraries run."""
     arms = len(means)
     count, mean, rss = [0] * arms, [0.0] * arms, [0.0] * arms
     scale = [0.0] * arms
@@ -87,7 +87,7 @@ def python_reboot(means: list[float], rounds: int, sigma_a: float) -> float:
 
 @numba.njit
 def _next(state):  # type: ignore[no-untyped-def]
-    """xorshift64*: a small fast generator, so that the direct loops are not slowed by numba's own."""
+    """xorshift64*: faster than numba's own generator, so that the direct loops are not slowed by it."""
     x = state[0]
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)
@@ -98,7 +98,7 @@ def _next(state):  # type: ignore[no-untyped-def]
 
 @numba.njit
 def direct_giro(means, rounds, a):  # type: ignore[no-untyped-def]
-    """Giro by resampling all n draws of the padded history, which is kept as one array an arm."""
+    """Giro by resampling all n draws of the padded history, one array for each arm."""
     arms = means.shape[0]
     history = np.zeros((arms, (1 + 2 * a) * rounds))
     size = np.zeros(arms, np.int64)

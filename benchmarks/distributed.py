@@ -1,4 +1,4 @@
-"""What a block costs on the wire, and what a Dask cluster of two worker processes costs in time."""
+"""Bytes that a block sends and returns, and the time that a Dask cluster of two worker processes takes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def measure(repeats: int) -> Iterator[Measured]:
     (result,) = play_blocks(task.blocks)
     what = f"bytes sent for a block of {result.runs} runs, 200 checkpoints"
     yield Measured(section, what, len(pickle.dumps(task.blocks)), "bytes")
-    yield Measured(section, "bytes that come back", len(pickle.dumps(result)), "bytes")
+    yield Measured(section, "bytes returned", len(pickle.dumps(result)), "bytes")
 
     from distributed import Client, LocalCluster
 

@@ -1,4 +1,4 @@
-"""How a benchmark measures and what it reports: ratios of medians, taken turn by turn in one run."""
+"""How a benchmark measures and what it reports: ratios of medians, measured alternately in one run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Work = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Measured:
-    """One figure: what was measured, its value, and the bar it is held against (if there is one)."""
+    """One figure: what was measured, its value, and the bar that it must meet (if there is one)."""
 
     section: str
     what: str
@@ -36,7 +36,7 @@ class Measured:
         return line
 
     def as_row(self) -> str:
-        """For ``--markdown``."""
+        """The figure as a row of the table that ``--markdown`` writes."""
         bar = (
             ""
             if self.bar is None
@@ -45,12 +45,12 @@ class Measured:
         return f"| {self.what} | {self.value:.4g} {self.unit} | {bar} |\n"
 
     def as_dict(self) -> dict[str, Any]:
-        """For ``--json``."""
+        """The figure as ``--json`` writes it."""
         return {**asdict(self), "value": float(self.value), "met": self.met}
 
 
 def as_markdown(figures: Sequence[Measured]) -> str:
-    """All figures as one table, a section's name in a row of its own."""
+    """All figures as one table, each section's name in a row of its own."""
     lines, section = ["| | figure | bar |\n|---|---:|---|\n"], ""
     for figure in figures:
         if figure.section != section:
@@ -68,20 +68,20 @@ def seconds(work: Work) -> float:
 
 
 def processor_seconds(work: Work) -> float:
-    """Processor seconds of one call on this thread, which a busy machine disturbs less."""
+    """Processor seconds of one call on this thread: other programs disturb them less than wall-clock time."""
     started = time.thread_time()
     work()
     return time.thread_time() - started
 
 
-def turn_by_turn(repeats: int, *works: Work) -> list[list[float]]:
-    """Seconds of each work, each warmed up once, then taken in turns so that a busy moment hits all alike."""
+def alternated(repeats: int, *works: Work) -> list[list[float]]:
+    """Seconds of each work: warmed up once, then measured alternately, so that a disturbance affects all alike."""
     for work in works:
         work()
-    turns = [[seconds(work) for work in works] for _ in range(repeats)]
-    return [list(column) for column in zip(*turns, strict=True)]
+    rows = [[seconds(work) for work in works] for _ in range(repeats)]
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def side_by_side(repeats: int, *works: Work) -> list[float]:
-    """Median seconds of each work, turn by turn."""
-    return [statistics.median(column) for column in turn_by_turn(repeats, *works)]
+    """Median seconds of each work, measured alternately."""
+    return [statistics.median(column) for column in alternated(repeats, *works)]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import bootleader as bl
-from benchmarks.measuring import Measured, Work, side_by_side, turn_by_turn
+from benchmarks.measuring import Measured, Work, alternated, side_by_side
 from bootleader.policies import POLICIES, IndexRule
 from bootleader.simulation import _simulate as engine
 
@@ -26,23 +26,23 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
 
 
 def efficiency(repeats: int) -> Iterator[Measured]:
-    """One core's time over all cores' time and their number, turn by turn; the median, with its quartiles.
+    """Time on one core over (time on all cores x their number): the median, with its quartiles.
 
-    Beside it stand two figures that tell whose loss it is. The same work as simulations that know nothing of each
-    other, one on each core, is all that the machine gives when its cores work at once. And the share of the cores' time
-    that is spent in kernels is what blocks of the right size can bring about.
+    Two more figures show where time is lost. The same work as independent simulations, one on each core, is the most
+    that the machine allows when all cores are busy. The share of the cores' time that is spent in kernels is the most
+    that blocks of the right size can achieve.
     """
-    section = "Parallel efficiency: median of turns"
+    section = "Parallel efficiency: median of repetitions"
     cores = engine.cores()
     with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(cores) as every, ThreadPoolExecutor(cores) as starters:
         alone = [ThreadPoolExecutor(1) for _ in range(cores)]
-        # Of what is over in a tenth of a second there is time for many turns, so that a busy moment is one of many.
-        for policy, runs, turns in ((bl.ReBoot(sigma_a=1.5), 500, 12 * repeats), (bl.Giro(a=1), 40, 3 * repeats)):
+        # Short work is repeated more often, so that a disturbance affects few of the repetitions.
+        for policy, runs, repetitions in ((bl.ReBoot(sigma_a=1.5), 500, 12 * repeats), (bl.Giro(a=1), 40, 3 * repeats)):
 
             def play(pool: Any, runs: int = runs, policy: Any = policy) -> bl.Simulation:
                 return bl.simulate(policy, gaussian(10), rounds=10_000, runs=runs, executor=pool)
 
-            def play_apart(play: Any = play, runs: int = runs) -> None:
+            def play_independently(play: Any = play, runs: int = runs) -> None:
                 list(starters.map(lambda pool: play(pool, runs // cores), alone))
 
             in_kernels = []
@@ -50,15 +50,17 @@ def efficiency(repeats: int) -> Iterator[Measured]:
             def together(play: Any = play, in_kernels: list[float] = in_kernels) -> None:
                 in_kernels.append(float(play(every).seconds[0]))
 
-            works = (lambda play=play: play(one), together, play_apart)
-            by_one, by_all, apart = (np.array(times) for times in turn_by_turn(turns, *works))
+            works = (lambda play=play: play(one), together, play_independently)
+            by_one, by_all, independent = (np.array(times) for times in alternated(repetitions, *works))
             name = f"{policy}, {runs} runs, {cores} cores"
             low, median, high = np.quantile(by_one / by_all / cores, (0.25, 0.5, 0.75))
             yield Measured(section, name, median, bar=0.9)
             yield Measured(section, f"{name}, lower quartile", low)
             yield Measured(section, f"{name}, upper quartile", high)
-            yield Measured(section, f"{name}, as simulations apart", float(np.median(by_one / apart / cores)))
-            shares = np.array(in_kernels[1:]) / by_all / cores  # the first turn warms up
+            yield Measured(
+                section, f"{name}, as independent simulations", float(np.median(by_one / independent / cores))
+            )
+            shares = np.array(in_kernels[1:]) / by_all / cores  # the first call warms up
             yield Measured(section, f"{name}, share of their time in kernels", float(np.median(shares)))
         for pool in alone:
             pool.shutdown()
@@ -72,7 +74,7 @@ def growth_of_time(repeats: int) -> Iterator[Measured]:
         def work(rounds: int, arms: int, runs: int, policy: Any = policy) -> Work:
             return lambda: bl.simulate(policy, gaussian(arms), rounds=rounds, runs=runs)
 
-        # Large enough for what grows to outweigh what does not; histories cost the square of the rounds.
+        # Large enough for the growing part of the time to dominate; histories cost up to the square of the rounds.
         if whole_history:
             sizes = {"rounds": [5_000, 10_000, 20_000], "arms": [16, 32, 64], "runs": [32, 64, 128]}
             swept = {
@@ -93,7 +95,7 @@ def growth_of_time(repeats: int) -> Iterator[Measured]:
 
 
 def peak_bytes(work: Callable[[], Any]) -> int:
-    """Most memory that a work holds at once, NumPy's included."""
+    """Peak memory of a work, NumPy's arrays included."""
     work()
     tracemalloc.start()
     work()
@@ -125,7 +127,7 @@ def growth_of_memory(repeats: int) -> Iterator[Measured]:
 
 
 def as_table(figures: Sequence[Measured]) -> str:
-    """The fitted exponents, one line a policy."""
+    """The fitted exponents, one line for each policy."""
     found: dict[str, dict[str, float]] = {}
     for figure in figures:
         if "fitted exponents" in figure.section:

@@ -1,4 +1,4 @@
-"""Ten arms, 10,000 rounds: the lock-step kernel, Giro, two-point weights and PHE against what one would write."""
+"""Ten arms, 10,000 rounds: the lock-step kernel, Giro, two-point weights and PHE against baselines."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def history_policies(repeats: int) -> Iterator[Measured]:
     section = "Giro and two-point weights, 10 arms, 10,000 rounds, one core each"
     means = means_of(1)[0]
     runs = 4
-    one = ThreadPoolExecutor(1)  # neither side has the other core busy, which would slow both
+    one = ThreadPoolExecutor(1)  # one core each, so that neither measurement slows the other
     for policy, direct, bar in (
         (bl.Giro(a=1), lambda: baselines.direct_giro(means, ROUNDS, 1), 7.0),
         *(
@@ -77,7 +77,7 @@ def history_policies(repeats: int) -> Iterator[Measured]:
             ),
             strict=True,
         )
-        mine, theirs = statistics.median(mine[1:]), statistics.median(theirs[1:])  # the first turn compiles
+        mine, theirs = statistics.median(mine[1:]), statistics.median(theirs[1:])  # the first call compiles
         yield Measured(section, f"{policy}, a run", mine, "s")
         yield Measured(section, f"{policy}: times faster than direct resampling", theirs / mine, bar=bar)
 
