@@ -54,7 +54,7 @@ lint-workflows:
 
 # A broken link or a missing reference is an error.
 docs: install
-	$(BIN)/mkdocs build --strict
+	$(BIN)/python docs/build.py
 
 # make bench ARGS="small_k --json figures.json"
 bench: .venv/ready-bench
@@ -64,5 +64,5 @@ reproduce: install
 	$(BIN)/bootleader reproduce --out results/
 
 clean:
-	rm -rf .venv .venv-lowest results site coverage coverage.xml .coverage dist
+	rm -rf .venv .venv-lowest results build site coverage coverage.xml .coverage dist
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

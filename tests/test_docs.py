@@ -1,7 +1,9 @@
-"""Every Python block of the pages runs, in order, in one namespace a page."""
+"""The documents are true: their code runs, their links resolve, and the API reference has every public name."""
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import re
 import sys
 from pathlib import Path
@@ -9,10 +11,35 @@ from types import ModuleType
 
 import pytest
 
+import bootleader
+
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+FROM_ROOT = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")]
+PAGES = [page for page in (*FROM_ROOT, *sorted(DOCS.rglob("*.md"))) if page.exists()]
+PROGRAMS = sorted((DOCS / "gallery").glob("*.py"))
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+REFERENCE = re.compile(r"^::: bootleader\.(\w+)$", re.MULTILINE)
+
+
+def imported(path: Path) -> ModuleType:
+    """A program of the documentation as a module."""
+    spec = importlib.util.spec_from_file_location(f"docs_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+build = imported(DOCS / "build.py")
+refresh = imported(DOCS / "refresh.py")
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
 def blocks_of(page: Path) -> list[tuple[int, str]]:
@@ -21,7 +48,7 @@ def blocks_of(page: Path) -> list[tuple[int, str]]:
     return [(text.count("\n", 0, found.start(1)), found.group(1)) for found in BLOCK.finditer(text)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     module = ModuleType(f"page_{page.stem}")
@@ -30,8 +57,8 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
         exec(compile("\n" * line + code, str(page), "exec"), module.__dict__)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_links_of_a_page_lead_somewhere(page):
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_links_of_a_page_resolve(page):
     missing = [
         target for target in LINK.findall(page.read_text(encoding="utf-8")) if not (page.parent / target).exists()
     ]
@@ -39,10 +66,10 @@ def test_the_links_of_a_page_lead_somewhere(page):
 
 
 def test_the_runner_finds_code():
-    assert len(blocks_of(ROOT / "docs" / "custom-policy.md")) >= 2
+    assert len(blocks_of(DOCS / "custom-policy.md")) >= 2
 
 
-def test_the_runner_sees_an_error(tmp_path):
+def test_the_runner_reports_an_error(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("text\n\n```python\nx = 1\n```\n\n```python\nassert x == 2\n```\n")
     (first_line, first), (second_line, second) = blocks_of(page)
@@ -51,3 +78,69 @@ def test_the_runner_sees_an_error(tmp_path):
     exec(first, namespace)
     with pytest.raises(AssertionError):
         exec(second, namespace)
+
+
+# The site -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_api_reference_has_every_public_name_once():
+    written = [name for page in sorted((DOCS / "api").glob("*.md")) for name in REFERENCE.findall(page.read_text())]
+    assert sorted(written) == sorted(name for name in bootleader.__all__ if not name.startswith("__"))
+
+
+def test_the_navigation_has_every_page():
+    listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
+    staged = {str(page.relative_to(DOCS).with_suffix(".md")) for page in (*DOCS.rglob("*.md"), *NOTEBOOKS)}
+    root = {page.name.lower() for page in FROM_ROOT[1:] if page.exists()}
+    assert listed == (staged - {"gallery/README.md"}) | {"gallery.md"} | root
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ('<script src="https://cdn.example/x.js"></script>', ["https://cdn.example/x.js"]),
+        ('<link rel="stylesheet" href="//fonts.example/a.css">', ["//fonts.example/a.css"]),
+        ('<img src="http://example/p.png">', ["http://example/p.png"]),
+        ('<a href="https://example.org">a link</a><img src="figures/fig1.png">', []),
+    ],
+)
+def test_the_build_finds_what_is_loaded_from_elsewhere(tmp_path, html, found):
+    page = tmp_path / "page.html"
+    page.write_text(html)
+    assert build.loaded_from_elsewhere(page) == found
+
+
+def test_links_to_root_pages_and_notebooks_are_rewritten_for_the_site():
+    text = "[a](../CONTRIBUTING.md#rules) [b](notebooks/an_agent.ipynb) [c](https://example.org/x.ipynb)"
+    expected = "[a](contributing.md#rules) [b](notebooks/an_agent.md) [c](https://example.org/x.ipynb)"
+    assert build.links_within_site(text, 0) == expected
+
+
+# Gallery and notebooks ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
+def test_a_program_of_the_gallery_draws_its_picture(program, tmp_path):
+    refresh.draw(program, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [f"{program.stem}.png"]
+    assert program.with_suffix(".png").exists(), "python docs/refresh.py gallery"
+
+
+def test_the_gallery_page_has_every_program():
+    page = build.gallery_page()
+    assert len(PROGRAMS) >= 6
+    for program in PROGRAMS:
+        assert f"(gallery/{program.stem}.png)" in page
+        assert program.read_text(encoding="utf-8").splitlines()[-1] in page
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+@pytest.mark.filterwarnings("default")  # of the notebook machinery; warnings of the notebook's code are in its output
+def test_a_notebook_executes(notebook, tmp_path):
+    executed = refresh.executed(notebook, tmp_path)  # raises if a cell does
+    stored = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    kinds = [[output["output_type"] for output in cell.get("outputs", ())] for cell in stored]
+    assert [[output.output_type for output in cell.get("outputs", ())] for cell in executed.cells] == kinds
+    assert any("image/png" in output.get("data", {}) for cell in stored for output in cell.get("outputs", ())) or (
+        notebook.stem == "an_agent"
+    )

@@ -1,0 +1,166 @@
+"""Build the documentation site: ``python docs/build.py`` writes ``site/index.html``.
+
+Pages are copied to ``build/docs`` first. Links that work on the repository's web page become links that work on the
+site, notebooks and gallery programs become pages, and CONTRIBUTING and CHANGELOG are added. Then the site is built
+strictly: a broken link, a missing anchor or a name that the API does not have is an error. Last, every built page is
+searched for anything that a browser would load from another host.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+STAGED = ROOT / "build" / "docs"
+SITE = ROOT / "site"
+COPIED = (".md", ".png", ".svg", ".css", ".js", ".csv")
+FROM_ROOT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")  # those that exist
+ROOT_LINK = re.compile(r"\]\((?:\.\./)+(?P<name>CONTRIBUTING|CHANGELOG|SECURITY)\.md")
+
+
+def main() -> int:
+    stage()
+    failed = build()
+    found = [f"{page}: {address}" for page in sorted(SITE.rglob("*.html")) for address in loaded_from_elsewhere(page)]
+    for line in found:
+        print(f"loaded from elsewhere: {line}", file=sys.stderr)
+    if not failed and not found:
+        print(f"wrote {SITE / 'index.html'}")
+    return 1 if failed or found else 0
+
+
+def build() -> bool:
+    """Build the staged pages. Return whether it failed."""
+    shutil.rmtree(SITE, ignore_errors=True)
+    paths = [str(DOCS / "extensions"), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
+    if done.returncode:
+        print(done.stdout, done.stderr, file=sys.stderr)
+    return done.returncode != 0
+
+
+# Staging -------------------------------------------------------------------------------------------------------------
+
+
+def stage() -> None:
+    """Write every page of the site to ``build/docs``."""
+    shutil.rmtree(STAGED, ignore_errors=True)
+    for source in sorted(DOCS.rglob("*")):
+        name = source.relative_to(DOCS)
+        if source.name == "README.md":
+            continue  # for readers of the repository
+        if source.suffix == ".md":
+            _write(STAGED / name, links_within_site(source.read_text(encoding="utf-8"), len(name.parts) - 1))
+        elif source.suffix == ".ipynb":
+            _write(STAGED / name.with_suffix(".md"), notebook_page(source, STAGED / name.parent))
+        elif source.suffix in COPIED:
+            (STAGED / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, STAGED / name)
+    for name in FROM_ROOT:
+        if (ROOT / name).exists():
+            text = (ROOT / name).read_text(encoding="utf-8").replace("](docs/", "](")
+            _write(STAGED / name.lower(), text)
+    _write(STAGED / "gallery.md", gallery_page())
+
+
+def links_within_site(text: str, depth: int) -> str:
+    """Point links at what the site has: root pages beside the others, notebooks as pages.
+
+    Examples
+    --------
+    >>> links_within_site("[a](../../CONTRIBUTING.md#x) [b](../notebooks/n.ipynb)", 1)
+    '[a](../contributing.md#x) [b](../notebooks/n.md)'
+    """
+    text = text.replace("](gallery/README.md", "](gallery.md")
+    text = ROOT_LINK.sub(lambda found: f"]({'../' * depth}{found['name'].lower()}.md", text)
+    return re.sub(r"(\]\([^)\s:]+)\.ipynb", r"\1.md", text)
+
+
+def notebook_page(source: Path, folder: Path) -> str:
+    """A notebook as a page. Its pictures are written to ``folder``."""
+    parts = [f"*This page is the notebook [{source.name}]({source.name}); `make test` executes it.*"]
+    cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, folder / source.name)
+    for place, cell in enumerate(cells):
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(links_within_site(text, 1))
+        elif cell["cell_type"] == "code":
+            parts.append(f"```python\n{text}\n```")
+            for turn, output in enumerate(cell["outputs"]):
+                parts.append(_output(output, folder / f"{source.stem}-{place}-{turn}.png"))
+    title, *rest = parts[1:]
+    return "\n\n".join([title, parts[0], *rest]) + "\n"
+
+
+def _output(output: dict[str, Any], picture: Path) -> str:
+    data = output.get("data", {})
+    if "image/png" in data:
+        picture.write_bytes(base64.b64decode("".join(data["image/png"])))
+        return f"![Output of the cell above]({picture.name})"
+    if "text/html" in data:
+        table = re.sub(r"<style.*?</style>", "", "".join(data["text/html"]), flags=re.DOTALL)
+        return '<div class="frame">' + re.sub(r"\n\s*", "", table) + "</div>"
+    text = "".join(output.get("text", data.get("text/plain", ""))).rstrip()
+    return f"```{{ .text .output }}\n{text}\n```"
+
+
+def gallery_page() -> str:
+    """Every program of the gallery under its picture. A program's docstring is the heading and the words."""
+    parts = ["# Gallery", "Each picture is made by the program below it. `make test` runs every program."]
+    for source in sorted((DOCS / "gallery").glob("*.py")):
+        code = source.read_text(encoding="utf-8")
+        title, _, words = (ast.get_docstring(ast.parse(code)) or source.stem).partition("\n")
+        program = code.split('"""\n', 2)[-1].strip()
+        parts += [f"## {title.rstrip('.')}", words.strip(), f"![{title}](gallery/{source.stem}.png)"]
+        parts.append(f'```python title="{source.name}"\n{program}\n```')
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+# Checks --------------------------------------------------------------------------------------------------------------
+
+
+class _Loads(HTMLParser):
+    """Collect what a browser loads from another host."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        """Look at every attribute that makes a browser load something; a link that a reader may click is none."""
+        values = dict(attributes)
+        loads = [values.get("src"), values.get("srcset"), values.get("data"), values.get("poster")]
+        if tag == "link" and values.get("rel") not in ("canonical", "next", "prev", "edit", "alternate"):
+            loads.append(values.get("href"))
+        self.found += [value for value in loads if value and re.match(r"(?:https?:)?//", value)]
+
+
+def loaded_from_elsewhere(page: Path) -> list[str]:
+    """Addresses on other hosts that a browser would load to show this page."""
+    parser = _Loads()
+    parser.feed(page.read_text(encoding="utf-8"))
+    return parser.found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
