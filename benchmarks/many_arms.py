@@ -94,7 +94,7 @@ class Run:
 def timed(policy: Any, arms: int, repeats: int) -> tuple[float, float]:
     """Seconds a round by tournament, and by drawing every index."""
     run = Run(policy, arms)
-    run.play(policy.rule.opening * arms + SETTLING)
+    run.play(policy.rule.initial_pulls * arms + SETTLING)
     run.draw_all(1)
     rounds, fewer = max(2_000, arms // 50), max(1, 2_000_000 // arms)
     turns = [

@@ -46,7 +46,7 @@ def test_an_arm_fades_to_its_opening_and_no_further(policy: Any) -> None:
     for _ in range(2000):
         agent.update("a", rng.normal())
     after = agent._learner.state_now(1)
-    opening = policy.rule.opening
+    opening = policy.rule.initial_pulls
     assert after.count == pytest.approx(opening, abs=1e-12)
     if opening:
         assert after.rss / after.count == pytest.approx(before.rss / before.count)

@@ -39,7 +39,7 @@ def test_rewards_means_and_sds_are_those_of_the_bandit_in_another_unit(bandit):
     other = AffineBandit(bandit, scale=1_000.0, shift=-1e6)
     assert rewards_of(other) == pytest.approx(1_000.0 * rewards_of(bandit) - 1e6, rel=1e-12)
     runs = np.arange(5, dtype=np.uint64)
-    plain, changed = bandit.arms_of(9, runs), other.arms_of(9, runs)
+    plain, changed = bandit.parameters_of(9, runs), other.parameters_of(9, runs)
     assert changed.mean == pytest.approx(1_000.0 * plain.mean - 1e6)
     assert changed.sd == pytest.approx(1_000.0 * plain.sd)
 

@@ -46,7 +46,7 @@ def test_a_bandit_is_immutable_and_survives_pickle(bandit):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(bandit, field.name, 1.0)
     runs = np.arange(4, dtype=np.uint64)
-    for ours, theirs in zip(bandit.arms_of(1, runs), pickle.loads(pickle.dumps(bandit)).arms_of(1, runs), strict=True):
+    for ours, theirs in zip(bandit.parameters_of(1, runs), pickle.loads(pickle.dumps(bandit)).parameters_of(1, runs), strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert isinstance(hash(bandit), int)
 
@@ -59,7 +59,7 @@ def test_a_bandit_prints_as_it_is_written(bandit):
 
 
 def test_arms_have_a_row_an_arm_and_a_column_a_run(bandit):
-    arms = bandit.arms_of(1, np.arange(5, dtype=np.uint64))
+    arms = bandit.parameters_of(1, np.arange(5, dtype=np.uint64))
     for name in ("first", "second", "third", "mean", "sd"):
         column = getattr(arms, name)
         assert column.shape == (bandit.arms, 5)
@@ -68,7 +68,7 @@ def test_arms_have_a_row_an_arm_and_a_column_a_run(bandit):
 
 
 def rewards_of(bandit: Bandit, arm: int, draws: int) -> tuple[np.ndarray, float, float]:
-    arms = bandit.arms_of(3, np.array([8], np.uint64))
+    arms = bandit.parameters_of(3, np.array([8], np.uint64))
     state, gamma = [stream_state(3, 8, 2, arm)], run_gamma(3, 8)
     parameters = [float(column[arm, 0]) for column in arms[:3]]
     rewards = np.array([bandit.draw(*parameters, arms.samples, state, 0, gamma) for _ in range(draws)])
@@ -97,7 +97,7 @@ def test_student_rewards_have_the_right_law(df, sd):
 
 def test_drawn_arms_are_uniform_and_independent():
     bandit = bl.GaussianBandit(bl.Uniform(5, 7, arms=3), sd=bl.LogUniform(0.1, 10.0))
-    arms = bandit.arms_of(0, np.arange(20_000, dtype=np.uint64))
+    arms = bandit.parameters_of(0, np.arange(20_000, dtype=np.uint64))
     rows = [*((arms.mean - 5) / 2), *(np.log(arms.sd / 0.1) / np.log(100))]
     for row in rows:
         assert stats.kstest(row, "uniform").pvalue > LEVEL / 6

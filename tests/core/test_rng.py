@@ -167,6 +167,6 @@ def test_arms_are_the_same_whoever_draws_their_numbers(bandit):
     from bootleader.simulation._blocks import Block, Runs
 
     block = Block(None, bandit.bandit, 5, 9, 4, 10, np.array([10]))
-    by_numpy = bandit.bandit.arms_of(5, np.arange(9, 13, dtype=np.uint64))
+    by_numpy = bandit.bandit.parameters_of(5, np.arange(9, 13, dtype=np.uint64))
     for compiled, column in zip(Runs.of(block).arms, by_numpy, strict=True):
         np.testing.assert_array_equal(compiled, column)

@@ -25,7 +25,7 @@ def test_shapes(sim):
     assert sim.rounds.shape == (25,)
     assert sim.rounds[-1] == 300
     assert (np.diff(sim.rounds) > 0).all()
-    assert sim.mean_regret.shape == sim.sem.shape == (3, 25)
+    assert sim.mean_regret.shape == sim.standard_error.shape == (3, 25)
     assert sim.final_regret.shape == (3, 90)
     assert sim.pulls.shape == (3, 2)
     assert sim.runs == 90
@@ -33,7 +33,7 @@ def test_shapes(sim):
 
 def test_numbers_agree_with_each_other(sim):
     np.testing.assert_allclose(sim.mean_regret[:, -1], sim.final_regret.mean(axis=1), rtol=1e-12)
-    np.testing.assert_allclose(sim.sem[:, -1], stats.sem(sim.final_regret, axis=1), rtol=1e-9)
+    np.testing.assert_allclose(sim.standard_error[:, -1], stats.sem(sim.final_regret, axis=1), rtol=1e-9)
     np.testing.assert_allclose(sim.pulls.sum(axis=1), 300)
     # The gaps are 0 and 1, so regret counts the pulls of the second arm.
     np.testing.assert_allclose(sim.pulls[:, 1], sim.mean_regret[:, -1], rtol=1e-12)
@@ -49,7 +49,7 @@ def test_checkpoints(rounds, checkpoints):
 
 def test_a_single_run_has_no_standard_error(tmp_path):
     sim = bl.simulate([bl.UCB1(), bl.PHE()], bl.GaussianBandit([1, 0]), rounds=50, runs=1)
-    assert np.isnan(sim.sem).all()
+    assert np.isnan(sim.standard_error).all()
     assert np.isnan(sim.compare(0, 1).low)
     assert "PHE()" in str(sim)
     sim.plot(tmp_path / "one.png")
@@ -64,7 +64,7 @@ def test_frame_is_tidy(sim):
         curve = frame[frame["policy"] == name]
         np.testing.assert_array_equal(curve["round"], sim.rounds)
         np.testing.assert_array_equal(curve["mean_regret"], sim.mean_regret[place])
-        np.testing.assert_array_equal(curve["sem"], sim.sem[place])
+        np.testing.assert_array_equal(curve["sem"], sim.standard_error[place])
 
 
 def test_table(sim):
@@ -72,8 +72,8 @@ def test_table(sim):
     assert repr(sim) == text
     for words in (
         "policy",
-        "mean regret",
-        "std error",
+        "mean_regret",
+        "standard_error",
         "median",
         "95 %",
         "99 %",
@@ -87,7 +87,7 @@ def test_table(sim):
     table = sim.summary().set_index("policy")
     np.testing.assert_allclose(table["median"], np.median(sim.final_regret, axis=1))
     np.testing.assert_allclose(table["99 %"], np.quantile(sim.final_regret, 0.99, axis=1))
-    assert f"{table.loc['ours', 'mean regret']:.1f}" in text
+    assert f"{table.loc['ours', 'mean_regret']:.1f}" in text
 
 
 @pytest.mark.parametrize(("a", "b"), [("ours", "theirs"), (0, 2), ("none", 1)])

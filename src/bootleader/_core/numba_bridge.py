@@ -1,96 +1,135 @@
-"""How the library's scalar functions come to be compiled.
+"""How plain scalar functions come to be compiled, whoever wrote them and wherever.
 
-Policies, bandits, streams and samplers are plain Python functions that know nothing of numba. Here they are made
-known to it, once, when the first simulation asks for a kernel; importing the library compiles nothing.
+Policies, bandits, streams and samplers are Python functions that do not import numba. A kernel is a template, a
+function that calls some of them by a global name. :func:`specialise` fills in the names, registers everything that the
+functions refer to, and compiles the result when it is first called. Importing the library compiles nothing.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from types import ModuleType
-from typing import Any
+from functools import cache
+from types import FunctionType
+from typing import Any, Final
 
 import numba
+import numba.core.options
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import intrinsic, overload, register_jitable
 
-from bootleader._core import history_sums as blockwise
-from bootleader._core import leader_tree as many_arms
-from bootleader._core import moments
-from bootleader._core import sampling
-from bootleader._core import rng as streams
-from bootleader._core import tail_sampling as tails
-from bootleader.policies import POLICIES, IndexRule, giro
-from bootleader._core import tilted_rejection as unseen
-from bootleader.policies import _two_point_weights as weights
+from bootleader._core import (
+    disk_cache,
+    history_sums,
+    leader_tree,
+    moments,
+    rng,
+    sampling,
+    tail_sampling,
+    tilted_rejection,
+)
+from bootleader._core.code_fingerprint import COMPILED_FORMS, code_digest, references
 
-LAWS = tuple(dict.fromkeys(policy.rule.law for policy in POLICIES if isinstance(policy.rule, IndexRule)))
-RESAMPLERS = tuple(dict.fromkeys(policy.rule.resample for policy in POLICIES if not isinstance(policy.rule, IndexRule)))
+
+def _knows(option: str) -> bool:
+    """Whether this numba has an option."""
+    return hasattr(getattr(numba.core.options, "DefaultOptions", None), option)
 
 
-# Division by zero gives infinity, as in NumPy, instead of a branch that would keep loops from vectorising. And compiled
-# code here makes no arrays, so it has no references to count: counting them took up to half of a round. (The option is
-# numba's own, without a promise; leave it out if it goes, and only the speed changes.)
-LEAN: Any = {"error_model": "numpy", "_nrt": False}
-# What only kernels call needs no entry from Python, which halves the time to compile.
-INNER: Any = {**LEAN, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# Division by zero gives infinity, as in NumPy, instead of a branch that would keep loops from vectorising. Compiled code
+# here makes no arrays, so there are no references to count; counting them took up to half of a round. (`_nrt` is a
+# private option of numba's. Without it only the speed changes.)
+LEAN: Final[dict[str, Any]] = {"error_model": "numpy"} | ({"_nrt": False} if _knows("_nrt") else {})
+# Functions that only kernels call need no entry point from Python, which halves the time to compile.
+INNER: Final = {**LEAN, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 inner: Any = numba.njit(**INNER)
 inline: Any = numba.njit(inline="always", **INNER)  # written into the caller: loops that run for every arm and round
-kernel: Any = numba.njit(cache=True, nogil=True, **LEAN)
 
 
-# Functions whose compiled form is another than their Python form.
-OVERLOADED = {giro.resampled_sum, weights.heads_sum, streams.unit}
+_registered: set[Callable[..., Any]] = set()
 
 
-def _register(module: ModuleType) -> None:
-    """Let compiled code call every public and private function that a module defines."""
-    for function in vars(module).values():
-        if (
-            callable(function)
-            and getattr(function, "__module__", "") == module.__name__
-            and not isinstance(function, type)
-            and function not in OVERLOADED
-        ):
-            register_jitable(**INNER)(function)
+def register(function: Callable[..., Any]) -> None:
+    """Let compiled code call a plain function, and everything that it refers to."""
+    if function in _registered:
+        return
+    _registered.add(function)
+    for other in references(function):
+        if isinstance(other, FunctionType):
+            register(other)
+    if function not in COMPILED_FORMS:
+        register_jitable(**INNER)(function)
 
 
-one_by_one = inner(giro.resampled_sum)
+@cache
+def compiled(function: Callable[..., Any]) -> Any:
+    """A plain function as a compiled one."""
+    register(function)
+    return inner(function)
 
 
-@overload(giro.resampled_sum, jit_options=INNER)
-def _resampled_sum(history, start, count, draws, state, i, gamma):  # type: ignore[no-untyped-def]
-    def short_or_long(history, start, count, draws, state, i, gamma):  # type: ignore[no-untyped-def]
-        if draws < blockwise.LONG or count >= giro.QUARTER or start < blockwise.WORKSPACE:
-            return one_by_one(history, start, count, draws, state, i, gamma)
-        return blockwise.blockwise_sum(history, start, count, draws, state, i, gamma)
+# Functions whose compiled form is not their Python form ---------------------------------------------------------------
 
-    return short_or_long
+COMPILED_FORMS[history_sums.resampled_sum] = (history_sums.vectorised_resampled_sum,)
+COMPILED_FORMS[history_sums.heads_sum] = (history_sums.vectorised_heads_sum,)
 
 
-@overload(weights.heads_sum, jit_options=INNER)
-def _heads_sum(chance, history, start, count, drift, state, i, gamma):  # type: ignore[no-untyped-def]
-    def side_by_side(chance, history, start, count, drift, state, i, gamma):  # type: ignore[no-untyped-def]
-        return blockwise.blockwise_heads(chance, history, start, count, drift, state, i, gamma)
-
-    return side_by_side
+def _unit_from_mantissa(word: Any) -> Any:
+    """Put the bits straight into a mantissa: vector units convert 64-bit integers slowly or not at all."""
+    return np.uint64((word >> np.uint64(12)) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.0
 
 
-@overload(streams.unit, jit_options=INNER)
+COMPILED_FORMS[rng.unit] = (_unit_from_mantissa,)
+register(_unit_from_mantissa)
+for _module in (rng, sampling, moments, tail_sampling, leader_tree, tilted_rejection, history_sums):
+    for _function in list(vars(_module).values()):
+        if isinstance(_function, FunctionType) and _function.__module__ == _module.__name__:
+            register(_function)
+
+_plain_resampled_sum = inner(history_sums.resampled_sum)
+
+
+@overload(history_sums.resampled_sum, jit_options=INNER)
+def _resampled_sum(values, start, count, draws, stream):  # type: ignore[no-untyped-def]
+    shortest, workspace, quarter = history_sums.VECTORISED_FROM, history_sums.WORKSPACE, history_sums.QUARTER
+
+    def plain_or_vectorised(values, start, count, draws, stream):  # type: ignore[no-untyped-def]
+        if draws < shortest or count >= quarter or start < workspace:
+            return _plain_resampled_sum(values, start, count, draws, stream)
+        return history_sums.vectorised_resampled_sum(values, start, count, draws, stream)
+
+    return plain_or_vectorised
+
+
+@overload(history_sums.heads_sum, jit_options=INNER)
+def _heads_sum(chance, values, start, count, drift, stream):  # type: ignore[no-untyped-def]
+    def vectorised(chance, values, start, count, drift, stream):  # type: ignore[no-untyped-def]
+        return history_sums.vectorised_heads_sum(chance, values, start, count, drift, stream)
+
+    return vectorised
+
+
+@overload(rng.unit, jit_options=INNER)
 def _unit(word):  # type: ignore[no-untyped-def]
-    """Bits put straight into a mantissa: vector units convert 64-bit whole numbers slowly or not at all."""
-    exponent_of_one = np.uint64(0x3FF0000000000000)
-
     def from_mantissa(word):  # type: ignore[no-untyped-def]
-        return np.uint64((word >> 12) | exponent_of_one).view(np.float64) - 1.0
+        return _unit_from_mantissa(word)
 
     return from_mantissa
 
 
-for _module in (streams, sampling, moments, tails, many_arms, unseen, weights, giro, blockwise):
-    _register(_module)
+@intrinsic
+def is_raised(typing_context, flag):  # type: ignore[no-untyped-def]
+    """Whether ``flag[0]`` is not zero, read anew from memory at every call: no compiler may move the read."""
+    from numba.core import types
+
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        value = builder.load_atomic(array.data, "monotonic", 8)
+        return builder.icmp_signed("!=", value, value.type(0))
+
+    return types.boolean(flag), codegen
+
+
+# Kernels --------------------------------------------------------------------------------------------------------------
 
 
 def named(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -107,20 +146,28 @@ def named(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return rename
 
 
-def switch(name: str, functions: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
-    """A compiled ``f(which, *args)`` that calls the compiled ``functions[which](*args)``; no two of the same name."""
-    chosen = functions[-1]
+def switch(name: str, functions: Sequence[Any]) -> Any:
+    """A compiled ``f(which, *args)`` that calls the compiled ``functions[which](*args)``."""
+    chosen = _only(name, functions[-1]) if len(functions) == 1 else functions[-1]
     for which in range(len(functions) - 2, -1, -1):
-        label = f"switch_{name}_{which}"
-        chosen = _either(label, which, functions[which], chosen, last=which == len(functions) - 2)
+        chosen = _either(f"{name}_{which}", which, functions[which], chosen, last=which == len(functions) - 2)
     return chosen
 
 
-def _either(label: str, which: int, this: Any, others: Any, last: bool) -> Any:
+def _only(name: str, function: Any) -> Any:
+    @inner
+    @named(f"{name}_only")
+    def call(wanted, *args):  # type: ignore[no-untyped-def]
+        return function(*args)
+
+    return call
+
+
+def _either(name: str, which: int, this: Any, others: Any, last: bool) -> Any:
     if last:
 
         @inner
-        @named(label)
+        @named(name)
         def call(wanted, *args):  # type: ignore[no-untyped-def]
             if wanted == which:
                 return this(*args)
@@ -128,7 +175,7 @@ def _either(label: str, which: int, this: Any, others: Any, last: bool) -> Any:
     else:
 
         @inner
-        @named(label)
+        @named(name)
         def call(wanted, *args):  # type: ignore[no-untyped-def]
             if wanted == which:
                 return this(*args)
@@ -137,20 +184,14 @@ def _either(label: str, which: int, this: Any, others: Any, last: bool) -> Any:
     return call
 
 
-# Rooms whose code no kernel holds: a better label on a figure is no reason to simulate anew.
-NEVER_COMPILED = {"cli.py", "compare.py", "plots.py", "theory.py"}
+def specialise(template: Callable[..., Any], digest: str, **functions: Any) -> Any:
+    """A kernel: the template with these functions for its global names, compiled when first called, kept on disk.
 
-
-def fingerprint() -> str:
-    """A digest of every source file that kernels are compiled from.
-
-    Numba's disk cache notices changes only in the kernel's own file; with this in a kernel's closure, which is part
-    of the cache key, a change to a policy or a stream can never meet an old kernel.
+    ``digest`` is of everything that the kernel depends on beside the template. A closure would not do for the
+    functions: numba's cache key covers a closure's contents, and a compiled function's differ in every process.
     """
-    root = Path(__file__).parent.parent
-    digest = hashlib.sha256()
-    for room in ("_core/*.py", "_core/kernels/*.py", "policies/*.py", "bandits/*.py"):
-        for path in sorted(root.glob(room)):
-            if path.name not in NEVER_COMPILED:
-                digest.update(path.read_bytes())
-    return digest.hexdigest()
+    whole = code_digest(template, digest)[:16]
+    name = f"{template.__name__}_{whole}"
+    function = FunctionType(template.__code__, {**template.__globals__, **functions}, name)
+    function.__qualname__, function.__module__ = name, template.__module__
+    return disk_cache.enable(numba.njit(nogil=True, **LEAN)(function))

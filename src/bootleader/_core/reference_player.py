@@ -1,7 +1,7 @@
-"""A policy at play on one bandit, in plain Python: the definition that the compiled kernels are held to.
+"""A policy playing one run, in plain Python: the definition that the compiled kernels are held to.
 
-The oracle loop and the online agent both play through it. Every line is meant to be obviously right; a kernel may be
-clever, but it draws the same words from the same streams in the same order, so its choices are the same bit for bit.
+Every line is meant to be obviously right. A kernel may be clever, but it draws the same words from the same streams in
+the same order, so its choices are the same bit for bit.
 """
 
 from __future__ import annotations
@@ -11,11 +11,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bootleader._core.moments import welford
-from bootleader.policies.base import HistoryRule, IndexRule, Noise, Rule
-from bootleader._core.sampling import fair_binomial, settle_normal, studentise
-from bootleader._core.rng import Purpose, below, next_word, run_gamma, stream_state, uniform
+from bootleader._core.rng import Purpose, Stream, below, next_word, run_stride, stream_state, uniform
+from bootleader._core.rules import (
+    ArmHistory,
+    ArmStatistics,
+    Contest,
+    HistoryRule,
+    IndexRule,
+    Noise,
+    Rule,
+    SharedStatistics,
+)
+from bootleader._core.sampling import fair_binomial, finish_normal, studentise
 
-POOLING_GROWTH = 20  # the pooled variance is renewed when pulls have grown by one part in this many
+POOLING_GROWTH = 20  # the pooled variance is renewed when the number of pulls has grown by a twentieth
 
 
 def pooled_variance(count: Sequence[float], rss: Sequence[float]) -> float:
@@ -28,7 +37,7 @@ def pooled_variance(count: Sequence[float], rss: Sequence[float]) -> float:
 
 
 class Player:
-    """What every player has: the arms' moments, the opening, and the choice of a leader."""
+    """What every player has: the arms' moments, the initial pulls, and the choice of a leader."""
 
     def __init__(self, rule: Rule, arms: int, seed: int, run: int) -> None:
         self.arms = arms
@@ -37,35 +46,35 @@ class Player:
         self.anchor = [0.0] * arms
         self.drift = [0.0] * arms
         self.rss = [0.0] * arms
-        self.gamma = int(run_gamma(seed, run))
-        self.noise = [int(stream_state(seed, run, int(Purpose.NOISE), 0))]
-        self.spare = [int(stream_state(seed, run, int(Purpose.SPARE), 0))]
-        self._rule = rule
-        self._open = list(range(arms)) if rule.opening > 0 else []
+        stride = int(run_stride(seed, run))
+        self.noise = Stream([int(stream_state(seed, run, int(Purpose.NOISE), 0))], 0, stride)
+        self.spare = Stream([int(stream_state(seed, run, int(Purpose.SPARE), 0))], 0, stride)
+        self._initial_pulls = rule.initial_pulls
+        self._initial_arms = list(range(arms)) if rule.initial_pulls > 0 else []
 
     def choose(self) -> int:
         """The arm to pull now."""
-        if self._open:
-            return self._open[self._below(len(self._open))]
+        if self._initial_arms:
+            return self._initial_arms[self._below(len(self._initial_arms))]
         return self.leader(self.contest())
 
     def learn(self, arm: int, reward: float) -> None:
-        """Take in the reward of a pull."""
+        """Learn the reward of a pull."""
         self.count[arm], self.anchor[arm], self.drift[arm], self.rss[arm] = welford(
             self.count[arm], self.anchor[arm], self.drift[arm], self.rss[arm], reward
         )
         self.pulls += 1
-        if self.count[arm] == self._rule.opening:
-            place = self._open.index(arm)
-            self._open[place] = self._open[-1]
-            self._open.pop()
+        if self.count[arm] == self._initial_pulls:
+            place = self._initial_arms.index(arm)
+            self._initial_arms[place] = self._initial_arms[-1]
+            self._initial_arms.pop()
 
     def indices(self) -> list[float]:
-        """A fresh index for every arm."""
+        """A new index for every arm."""
         raise TypeError(f"{type(self).__name__} draws no indices")
 
     def contest(self) -> list[float]:
-        """An index for every arm, as far as it takes to tell the largest."""
+        """An index for every arm, exact as far as is needed to find the largest."""
         return self.indices()
 
     def leader(self, indices: Sequence[float]) -> int:
@@ -75,37 +84,41 @@ class Player:
         return tied[0] if len(tied) == 1 else tied[self._below(len(tied))]
 
     def _below(self, n: int) -> int:
-        return int(below(self.spare, 0, self.gamma, n))
+        return int(below(self.spare, n))
 
 
 class IndexPlayer(Player):
     """Plays an :class:`IndexRule`: index = location + scale * noise."""
 
-    def __init__(self, rule: IndexRule, arms: int, noise_sd: Sequence[float], seed: int, run: int) -> None:
+    def __init__(
+        self, rule: IndexRule, arms: int, noise_sd: Sequence[float], seed: int, run: int, horizon: float = math.inf
+    ) -> None:
         super().__init__(rule, arms, seed, run)
         self.rule = rule
         self.noise_sd = list(noise_sd)
+        self.horizon = horizon
         self.laws: list[tuple[float, float, float]] = [(0.0, 0.0, 0.0)] * arms
         self.variance = 0.0
-        self.pooled_at = 0
-        if rule.opening == 0:
-            self._refresh_all()
+        self.renewed_at = 0
+        if rule.initial_pulls == 0:
+            self._renew_all()
 
     def choose(self) -> int:
-        if not self._open and self.rule.epsilon > 0.0 and uniform(self.spare, 0, self.gamma) < self.rule.epsilon:
+        if not self._initial_arms and self.rule.every_round:
+            self._renew_laws()
+        if not self._initial_arms and self.rule.epsilon > 0.0 and uniform(self.spare) < self.rule.epsilon:
             return self._below(self.arms)
         return super().choose()
 
     def learn(self, arm: int, reward: float) -> None:
         super().learn(arm, reward)
-        if self._open:
+        if self._initial_arms:
             return
-        if self.pooled_at == 0 or (
-            self.rule.pooled and POOLING_GROWTH * (self.pulls - self.pooled_at) >= self.pooled_at
-        ):
-            self._refresh_all()
+        pool_is_old = self.rule.pooled and POOLING_GROWTH * (self.pulls - self.renewed_at) >= self.renewed_at
+        if self.renewed_at == 0 or pool_is_old:
+            self._renew_all()
         else:
-            self._refresh(arm)
+            self._renew_law(arm)
 
     def indices(self) -> list[float]:
         return [location + scale * self._noise(shape) for location, scale, shape in self.laws]
@@ -117,24 +130,28 @@ class IndexPlayer(Player):
             case Noise.NORMAL:
                 return self._normal()
             case Noise.STUDENT:
-                return studentise(self._normal(), shape, self.spare, 0, self.gamma)
+                return studentise(self._normal(), shape, self.spare)
             case Noise.FAIR_COINS:
-                return fair_binomial(shape, self.spare, 0, self.gamma)
+                return fair_binomial(shape, self.spare)
             case Noise.OPTIMISM:
                 return math.sqrt(2.0 * math.log(self.pulls))
 
     def _normal(self) -> Any:
-        return settle_normal(next_word(self.noise, 0, self.gamma), self.spare, 0, self.gamma)
+        return finish_normal(next_word(self.noise), self.spare)
 
-    def _refresh(self, k: int) -> None:
-        mean = self.anchor[k] + self.drift[k]
-        self.laws[k] = self.rule.law(self.rule.theta, self.noise_sd[k], self.count[k], mean, self.rss[k], self.variance)
+    def _renew_law(self, k: int) -> None:
+        arm = ArmStatistics(self.count[k], self.anchor[k] + self.drift[k], self.rss[k], self.noise_sd[k])
+        shared = SharedStatistics(self.variance, self.pulls, self.arms, self.horizon)
+        self.laws[k] = self.rule.law(self.rule.params, arm, shared)
 
-    def _refresh_all(self) -> None:
-        self.pooled_at = self.pulls
-        self.variance = pooled_variance(self.count, self.rss)
+    def _renew_laws(self) -> None:
         for k in range(self.arms):
-            self._refresh(k)
+            self._renew_law(k)
+
+    def _renew_all(self) -> None:
+        self.renewed_at = self.pulls
+        self.variance = pooled_variance(self.count, self.rss)
+        self._renew_laws()
 
 
 class HistoryPlayer(Player):
@@ -156,15 +173,15 @@ class HistoryPlayer(Player):
         return contest(self._index, self.count)
 
     def _index(self, k: int, best: float, is_last: bool) -> Any:
-        history = self.history[k]
-        return self.rule.resample(
-            self.rule.theta, history, 0, int(self.count[k]), self.anchor[k], self.drift[k], self.rss[k],
-            min(history), max(history), best, is_last, self.spare, 0, self.gamma,
+        history = ArmHistory(
+            self.history[k], 0, int(self.count[k]), self.anchor[k], self.drift[k], self.rss[k], min(self.history[k]),
+            max(self.history[k]),
         )  # fmt: skip
+        return self.rule.resample(self.rule.params, history, Contest(best, is_last), self.spare)
 
 
 def contest(index: Callable[[int, float, bool], float], counts: Sequence[float]) -> list[float]:
-    """An index for every arm, each told the best before it; the longest history, which costs most to draw, is last."""
+    """An index for every arm, each given the best before it; the longest history, which costs most, is last."""
     longest = max(range(len(counts)), key=counts.__getitem__)
     indices = [-math.inf] * len(counts)
     best = -math.inf
@@ -174,8 +191,10 @@ def contest(index: Callable[[int, float, bool], float], counts: Sequence[float])
     return indices
 
 
-def player_of(rule: Rule, arms: int, noise_sd: Sequence[float], seed: int, run: int) -> Player:
+def player_of(
+    rule: Rule, arms: int, noise_sd: Sequence[float], seed: int, run: int, horizon: float = math.inf
+) -> Player:
     """The player of a rule, with the streams of a run."""
     if isinstance(rule, IndexRule):
-        return IndexPlayer(rule, arms, noise_sd, seed, run)
+        return IndexPlayer(rule, arms, noise_sd, seed, run, horizon)
     return HistoryPlayer(rule, arms, seed, run)

@@ -1,8 +1,8 @@
 """Exact samplers on keyed streams: normal, exponential, gamma, Student, and the fair-coin binomial.
 
 Scalar functions as in :mod:`bootleader._core.rng`. The normal is a ziggurat [1]_ whose layers lie wholly under the
-density [2]_, so that the layer alone tells whether a word needs a second look. The first word may come from any stream
-(a lock-step kernel draws those for many runs at once); what the second look needs comes from ``state[i]``.
+density [2]_, so that the layer alone decides whether a word is rejected. The first word may come from any stream (a
+lock-step kernel draws those for many runs at once); the draws after a rejection come from ``stream``.
 
 References
 ----------
@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from bootleader._core.rng import MASK, next_word, uniform, unit
 
-LAYERS: Final = 2048  # a word in 680 needs a second look, and the table still sits in the first-level cache
+LAYERS: Final = 2048  # one word in 680 is rejected, and the table fits the first-level cache
 LAYER_MASK: Final = LAYERS - 1
 SIGN_BIT: Final = LAYERS  # the bit above the layer's; the highest bits, which ``unit`` reads, are the position
 HALF_AREA: Final = math.sqrt(math.pi / 2)  # under exp(-x^2 / 2), right of zero
@@ -35,8 +35,8 @@ def _layer_edges() -> list[float]:
     edges: list[float] = []
     foot, edge = 0.0, 10.0
     while True:
-        # Too wide a rectangle ends outside; cut to where its top meets the density it is higher, so it is cut again:
-        # this comes down upon the widest that fits.
+        # A rectangle that is too wide ends outside the density. Cut to where its top meets the density it is higher, so
+        # it is cut again. This converges from above to the widest rectangle that fits.
         while (top := foot + area / edge) < 1.0 and (cut := math.sqrt(-2.0 * math.log(top))) < edge:
             edge = cut
         if top >= 1.0:
@@ -46,24 +46,24 @@ def _layer_edges() -> list[float]:
 
 
 def _alias(weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int16]]:
-    """Walker's tables: an evenly drawn place is kept with a chance, or else is another, so as to follow the weights."""
+    """Walker's alias tables: a uniform place is kept with a probability, or replaced by another place."""
     keep, other = weights / weights.mean(), np.arange(len(weights), dtype=np.int16)
     poor, rich = list(np.flatnonzero(keep < 1.0)), list(np.flatnonzero(keep >= 1.0))
     while poor and rich:
-        place, giver = poor.pop(), rich[-1]
-        other[place] = giver
-        keep[giver] -= 1.0 - keep[place]
-        if keep[giver] < 1.0:
+        place, donor = poor.pop(), rich[-1]
+        other[place] = donor
+        keep[donor] -= 1.0 - keep[place]
+        if keep[donor] < 1.0:
             poor.append(rich.pop())
     return keep, other
 
 
 _edges = _layer_edges()
-WHOLE: Final = len(_edges)  # the words of these layers stand for their points, those of the rest for what they leave
+WHOLE: Final = len(_edges)  # layers below this one are accepted at once; the rest sample the tail and the corners
 TAIL: Final = _edges[0]
 EDGES: Final = np.array(_edges + [0.0] * (LAYERS - WHOLE))
 HEIGHTS: Final = np.exp(-0.5 * EDGES**2)
-# What the layers leave: the tail, and the corners between each and the one below, and between the last and the peak.
+# The area outside the layers: the tail, and the corner between each layer and the one below.
 KEEP, OTHER = _alias(
     np.array([HALF_AREA * math.erfc(TAIL / math.sqrt(2)), *(EDGES[:-1] - EDGES[1:]) * (HEIGHTS[1:] - HEIGHTS[:-1])])
 )
@@ -80,12 +80,12 @@ def layer_height(layer: Any) -> Any:
 
 
 def rejected(word: Any) -> Any:
-    """Whether a word stands for no point of a layer."""
+    """Whether a word falls outside the layers."""
     return (word & LAYER_MASK) >= WHOLE
 
 
 def accepted_normal(word: Any) -> Any:
-    """The normal variable that a word stands for, if it is not rejected."""
+    """The normal variable of a word that is not rejected."""
     return signed(unit(word) * layer_edge(word & LAYER_MASK), word)
 
 
@@ -94,16 +94,16 @@ def signed(size: Any, word: Any) -> Any:
     return size if (word & SIGN_BIT) == 0 else -size
 
 
-def normal_tail(state: Any, i: Any, gamma: Any) -> Any:
+def normal_tail(stream: Any) -> Any:
     """The normal beyond the widest layer."""
     while True:
-        x = -math.log(1.0 - uniform(state, i, gamma)) / TAIL
-        y = -math.log(1.0 - uniform(state, i, gamma))
+        x = -math.log(1.0 - uniform(stream)) / TAIL
+        y = -math.log(1.0 - uniform(stream))
         if y + y > x * x:
             return TAIL + x
 
 
-def left_over(word: Any, state: Any, i: Any, gamma: Any) -> Any:
+def sample_outside_layers(word: Any, stream: Any) -> Any:
     """The size of a normal outside the layers: in the tail, or at a point of a corner that lies under the density."""
     while True:
         place = unit(word) * LAYERS
@@ -111,30 +111,30 @@ def left_over(word: Any, state: Any, i: Any, gamma: Any) -> Any:
         if place - corner >= KEEP[corner]:
             corner = int(OTHER[corner])
         if corner == 0:
-            return normal_tail(state, i, gamma)
+            return normal_tail(stream)
         edge, foot = layer_edge(corner), layer_height(corner - 1)
-        x = edge + uniform(state, i, gamma) * (layer_edge(corner - 1) - edge)
-        y = foot + uniform(state, i, gamma) * (layer_height(corner) - foot)
+        x = edge + uniform(stream) * (layer_edge(corner - 1) - edge)
+        y = foot + uniform(stream) * (layer_height(corner) - foot)
         if y < math.exp(-0.5 * x * x):
             return x
-        word = next_word(state, i, gamma)
+        word = next_word(stream)
 
 
-def settle_normal(word: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """A normal from its first word, with whatever else it takes from ``state[i]``."""
+def finish_normal(word: Any, stream: Any) -> Any:
+    """A normal from its first word; a rejected word needs more draws from ``stream``."""
     if rejected(word):
-        return signed(left_over(word, state, i, gamma), word)
+        return signed(sample_outside_layers(word, stream), word)
     return accepted_normal(word)
 
 
-def standard_normal(state: Any, i: Any, gamma: Any) -> Any:
+def standard_normal(stream: Any) -> Any:
     """N(0, 1)."""
-    return settle_normal(next_word(state, i, gamma), state, i, gamma)
+    return finish_normal(next_word(stream), stream)
 
 
-def standard_exponential(state: Any, i: Any, gamma: Any) -> Any:
+def standard_exponential(stream: Any) -> Any:
     """Exp(1)."""
-    return -math.log(1.0 - uniform(state, i, gamma))
+    return -math.log(1.0 - uniform(stream))
 
 
 def gamma_root(shape: Any, x: Any) -> Any:
@@ -142,7 +142,7 @@ def gamma_root(shape: Any, x: Any) -> Any:
     return 1.0 + x / math.sqrt(9.0 * shape - 3.0)
 
 
-def surely_gamma(shape: Any, x: Any, root: Any, u: Any) -> Any:
+def accepts_gamma_quickly(shape: Any, x: Any, root: Any, u: Any) -> Any:
     """Whether u in [0, 1) accepts the candidate without logarithms.
 
     With d = shape - 1/3 and y = root - 1, the log of the acceptance probability has derivative 3 d y^4 / (1 + y) less
@@ -151,28 +151,30 @@ def surely_gamma(shape: Any, x: Any, root: Any, u: Any) -> Any:
     return (root >= 0.5) & (u * (shape - 1.0 / 3.0) > 0.0157 * (x * x) * (x * x))
 
 
-def standard_gamma(shape: Any, state: Any, i: Any, gamma: Any) -> Any:
+def standard_gamma(shape: Any, stream: Any) -> Any:
     """Gamma(shape, 1), shape > 0."""
     boost = 1.0
     if shape < 1.0:
-        boost = (1.0 - uniform(state, i, gamma)) ** (1.0 / shape)
+        boost = (1.0 - uniform(stream)) ** (1.0 / shape)
         shape = shape + 1.0
     d = shape - 1.0 / 3.0
     while True:
-        x = standard_normal(state, i, gamma)
+        x = standard_normal(stream)
         root = gamma_root(shape, x)
         if root > 0.0:
             v = root * root * root
-            u = uniform(state, i, gamma)
-            if surely_gamma(shape, x, root, u) or math.log(1.0 - u) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
+            u = uniform(stream)
+            if accepts_gamma_quickly(shape, x, root, u) or math.log(1.0 - u) < 0.5 * x * x + d * (
+                1.0 - v + math.log(v)
+            ):
                 return boost * (d * v)
 
 
-def studentise(normal: Any, df: Any, state: Any, i: Any, gamma: Any) -> Any:
+def studentise(normal: Any, df: Any, stream: Any) -> Any:
     """Turn a normal into a Student variable with ``df`` degrees of freedom (infinite: leave it)."""
     if df == math.inf:
         return normal
-    return normal / math.sqrt(standard_gamma(0.5 * df, state, i, gamma) / (0.5 * df))
+    return normal / math.sqrt(standard_gamma(0.5 * df, stream) / (0.5 * df))
 
 
 def popcount(word: Any) -> Any:
@@ -188,14 +190,14 @@ SMALL_MEAN: Final = 10.0  # below this mean the binomial is inverted term by ter
 NEAR_MODE: Final = 15.0  # up to here from the mode a product of ratios beats logarithms; beyond, a parabola bounds them
 
 
-def fair_binomial(tosses: Any, state: Any, i: Any, gamma: Any) -> Any:
+def fair_binomial(tosses: Any, stream: Any) -> Any:
     """Binomial(tosses, 1/2) as a float, in time that does not grow with ``tosses``."""
     if tosses > COUNTED_TOSSES:
-        return _rejection_binomial(tosses, 0.5, state, i, gamma)
+        return _rejection_binomial(tosses, 0.5, stream)
     left = int(tosses)
     heads = 0
     while left > 0:
-        word = next_word(state, i, gamma)
+        word = next_word(stream)
         if left < 64:
             word = word >> (64 - left)
         heads += int(popcount(word))
@@ -203,26 +205,26 @@ def fair_binomial(tosses: Any, state: Any, i: Any, gamma: Any) -> Any:
     return float(heads)
 
 
-def binomial(tosses: Any, chance: Any, state: Any, i: Any, gamma: Any) -> Any:
+def binomial(tosses: Any, chance: Any, stream: Any) -> Any:
     """Binomial(tosses, chance) as a float, 0 < chance <= 1, in time that does not grow with ``tosses``."""
     if chance > 0.5:
-        return tosses - binomial_up_to_half(tosses, 1.0 - chance, state, i, gamma)
-    return binomial_up_to_half(tosses, chance, state, i, gamma)
+        return tosses - binomial_up_to_half(tosses, 1.0 - chance, stream)
+    return binomial_up_to_half(tosses, chance, stream)
 
 
-def binomial_up_to_half(tosses: Any, chance: Any, state: Any, i: Any, gamma: Any) -> Any:
+def binomial_up_to_half(tosses: Any, chance: Any, stream: Any) -> Any:
     """Binomial(tosses, chance) for chance <= 1/2."""
     if tosses * chance < SMALL_MEAN:
-        return _inverted_binomial(tosses, chance, state, i, gamma)
-    return _rejection_binomial(tosses, chance, state, i, gamma)
+        return _inverted_binomial(tosses, chance, stream)
+    return _rejection_binomial(tosses, chance, stream)
 
 
-def _inverted_binomial(tosses: Any, chance: Any, state: Any, i: Any, gamma: Any) -> Any:
+def _inverted_binomial(tosses: Any, chance: Any, stream: Any) -> Any:
     """Walk up the distribution function until it passes a uniform number."""
     odds = chance / (1.0 - chance)
     while True:
         term = math.exp(tosses * math.log1p(-chance))
-        left = uniform(state, i, gamma)
+        left = uniform(stream)
         k = 0.0
         while k <= tosses:
             if left < term:
@@ -240,7 +242,7 @@ def _stirling_tail(k: Any) -> Any:
     return (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / (k1 * k1)) / (k1 * k1)) / k1
 
 
-def _rejection_binomial(tosses: Any, chance: Any, state: Any, i: Any, gamma: Any) -> Any:
+def _rejection_binomial(tosses: Any, chance: Any, stream: Any) -> Any:
     """Hörmann's transformed rejection with squeezes (BTRD) for tosses * chance >= 10, chance <= 1/2."""
     variance = tosses * chance * (1.0 - chance)
     spread = math.sqrt(variance)
@@ -249,8 +251,8 @@ def _rejection_binomial(tosses: Any, chance: Any, state: Any, i: Any, gamma: Any
     centre = tosses * chance + 0.5
     v_r = 0.92 - 4.2 / b
     while True:
-        u = uniform(state, i, gamma) - 0.5
-        v = 1.0 - uniform(state, i, gamma)
+        u = uniform(stream) - 0.5
+        v = 1.0 - uniform(stream)
         us = 0.5 - abs(u)
         if us > 0.0:
             k = float(math.floor((2.0 * a / us + b) * u + centre))

@@ -25,14 +25,14 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from bootleader._core.sampling import standard_exponential, standard_normal
 from bootleader._core.rng import uniform
+from bootleader._core.sampling import standard_exponential, standard_normal
 
-SURE: Final = 45.0  # the rate of an arm that is always marked: e^-45 < 2^-64
+CERTAIN: Final = 45.0  # the rate of an arm that is always marked: e^-45 < 2^-64
 TAIL_FROM: Final = 0.5  # standard deviations beyond which a normal's tail is drawn by Marsaglia's method
 
 
-def marking_rate(location: Any, scale: Any, df: Any, crest: Any, tau: Any) -> Any:
+def marking_rate(location: Any, scale: Any, df: Any, envelope: Any, tau: Any) -> Any:
     """-log of the probability that an arm is not marked."""
     if scale == 0.0:
         return 0.0
@@ -41,17 +41,17 @@ def marking_rate(location: Any, scale: Any, df: Any, crest: Any, tau: Any) -> An
         return _normal_rate(z)
     if df == 1.0 or df == 2.0:
         return _rate_of(_heavy_survival(z, df), _heavy_survival(-z, df))
-    marked = crest * _normal_survival(_in_normal_units(z, df))
+    marked = envelope * _normal_survival(_in_normal_units(z, df))
     return _rate_of(marked, 1.0 - marked)
 
 
-def assurance(location: Any, scale: Any, df: Any, crest: Any, tau: Any, rate: Any) -> Any:
+def true_rate(location: Any, scale: Any, df: Any, envelope: Any, tau: Any, rate: Any) -> Any:
     """-log of the probability that an arm's index is at most tau, nearly: what tau is placed by."""
     if rate == 0.0 or df == math.inf or df == 1.0 or df == 2.0:
         return rate
     r = _in_normal_units((tau - location) / scale, df)
     if r < 0.0:
-        return min(rate, _rate_of(1.0, crest * _normal_survival(-r)))
+        return min(rate, _rate_of(1.0, envelope * _normal_survival(-r)))
     u = (r * r + 2.0) / (2.0 * df - 1.0)  # r*r + 2 is about the mean square of the normal beyond r
     return rate * math.sqrt(u / math.sinh(u))
 
@@ -78,9 +78,9 @@ def _heavy_survival_of_two(z: Any) -> Any:
     return 1.0 / (root * (root + z))
 
 
-def _heavy_above(z: Any, df: Any, state: Any, i: Any, gamma: Any) -> Any:
+def _heavy_above(z: Any, df: Any, stream: Any) -> Any:
     """A Student variable with one or two degrees of freedom, given that it exceeds z."""
-    chance = _heavy_survival(z, df) * (1.0 - uniform(state, i, gamma))
+    chance = _heavy_survival(z, df) * (1.0 - uniform(stream))
     if df == 1.0:
         return 1.0 / math.tan(math.pi * chance)
     return (1.0 - 2.0 * chance) / math.sqrt(2.0 * chance * (1.0 - chance))
@@ -92,7 +92,7 @@ def _rate_of(chance: Any, complement: Any) -> Any:
         return chance * (1.0 + chance * (0.5 + chance * (1.0 / 3.0)))
     if chance < 0.5:
         return -math.log1p(-chance)
-    return min(SURE, -math.log(complement)) if complement > 0.0 else SURE
+    return min(CERTAIN, -math.log(complement)) if complement > 0.0 else CERTAIN
 
 
 def _in_normal_units(z: Any, df: Any) -> Any:
@@ -101,7 +101,7 @@ def _in_normal_units(z: Any, df: Any) -> Any:
     return r if z >= 0.0 else -r
 
 
-def crest_of(df: Any) -> Any:
+def envelope_constant(df: Any) -> Any:
     """C of the module's notes: how much the normal must be raised to cover the Student density."""
     if df == math.inf:
         return 1.0
@@ -113,37 +113,37 @@ def crest_of(df: Any) -> Any:
     return (1.0 + x * (-1.0 / 8.0 + x * (1.0 / 128.0 + x * series))) / math.sqrt(1.0 - 0.25 * x)
 
 
-def noise_above(z: Any, df: Any, state: Any, i: Any, gamma: Any) -> Any:
+def noise_above(z: Any, df: Any, stream: Any) -> Any:
     """A Student variable, given that it exceeds z."""
-    noise = attempt_above(z, df, state, i, gamma)
+    noise = attempt_above(z, df, stream)
     while noise == -math.inf:
-        noise = attempt_above(z, df, state, i, gamma)
+        noise = attempt_above(z, df, stream)
     return noise
 
 
-def attempt_above(z: Any, df: Any, state: Any, i: Any, gamma: Any) -> Any:
+def attempt_above(z: Any, df: Any, stream: Any) -> Any:
     """A Student variable above z, by an arm that was marked at its marking rate; -inf if it is thinned out."""
     if df == math.inf:
-        return _normal_above(z, state, i, gamma)
+        return _normal_above(z, stream)
     if df == 1.0 or df == 2.0:
-        return _heavy_above(z, df, state, i, gamma)
-    r = _normal_above(-math.inf if z == -math.inf else _in_normal_units(z, df), state, i, gamma)
+        return _heavy_above(z, df, stream)
+    r = _normal_above(-math.inf if z == -math.inf else _in_normal_units(z, df), stream)
     u = r * r / (2.0 * df - 1.0)
-    v = uniform(state, i, gamma)
+    v = uniform(stream)
     if v * v * math.sinh(u) > u:
         return -math.inf
     t = math.sqrt(df * math.expm1(2.0 * u))
     return t if r >= 0.0 else -t
 
 
-def _normal_above(z: Any, state: Any, i: Any, gamma: Any) -> Any:
+def _normal_above(z: Any, stream: Any) -> Any:
     """A normal variable, given that it exceeds z."""
     if z < TAIL_FROM:
-        x = standard_normal(state, i, gamma)
+        x = standard_normal(stream)
         while x <= z:
-            x = standard_normal(state, i, gamma)
+            x = standard_normal(stream)
         return x
     while True:
-        x = math.sqrt(z * z + 2.0 * standard_exponential(state, i, gamma))
-        if uniform(state, i, gamma) * x < z:
+        x = math.sqrt(z * z + 2.0 * standard_exponential(stream))
+        if uniform(stream) * x < z:
             return x

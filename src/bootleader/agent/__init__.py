@@ -1,7 +1,7 @@
 """The agent a program embeds: decide, learn, save, restore."""
 
-from bootleader.agent.agent import Agent
 from bootleader.agent._decisions import Decision, Receipt
 from bootleader.agent._probabilities import Probabilities
+from bootleader.agent.agent import Agent
 
 __all__ = ["Agent", "Decision", "Probabilities", "Receipt"]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from operator import add, mul
 from typing import Any, Final
 
 import numpy as np
 
+from bootleader._core.reference_player import POOLING_GROWTH
+from bootleader._core.rng import uniform
+from bootleader._core.rules import IndexRule, Noise, SharedStatistics
+from bootleader._core.sampling import fair_binomial, studentise
 from bootleader.agent._large_k import Crowd, Level, compile_kernels, many_laws
 from bootleader.agent._learner import ArmState, Learner
-from bootleader._core.reference_player import POOLING_GROWTH
-from bootleader.policies.base import IndexRule, Noise
-from bootleader._core.sampling import fair_binomial, studentise
-from bootleader._core.rng import uniform
 
 Law = tuple[float, float, float]
 
@@ -45,8 +46,8 @@ class IndexLearner(Learner):
         self._crowd: Crowd | None = None  # finds the leader where there are very many arms
 
     def prepare(self, arms: int) -> None:
-        if self.rule.is_crowded(arms):
-            compile_kernels()
+        if self.rule.uses_leader_tree(arms):
+            compile_kernels(self.rule)
 
     def choose(self) -> int:
         # What nearly every choice is, without a call more than it needs.
@@ -64,18 +65,18 @@ class IndexLearner(Learner):
         return super().choose()
 
     def leader(self) -> int:
-        rule, spare, gamma = self.rule, self.spare, self.gamma
-        if rule.epsilon > 0.0 and uniform(spare, 0, gamma) < rule.epsilon:
+        rule, spare = self.rule, self.spare
+        if rule.epsilon > 0.0 and uniform(spare) < rule.epsilon:
             return self.below(len(self.playing))
         if self._crowd is not None:
-            return self._crowd.leader(spare, gamma)
+            return self._crowd.leader(spare)
         match rule.noise:
             case Noise.NORMAL:
                 noise = self.normals.take(len(self.location), spare)
             case Noise.STUDENT:
-                noise = [studentise(self.normals.settle(spare), shape, spare, 0, gamma) for shape in self.shape]
+                noise = [studentise(self.normals.settle(spare), shape, spare) for shape in self.shape]
             case Noise.FAIR_COINS:
-                noise = [fair_binomial(shape, spare, 0, gamma) for shape in self.shape]
+                noise = [fair_binomial(shape, spare) for shape in self.shape]
             case _:
                 noise = [self.certain_noise()] * len(self.location)
         return self.first_of(list(map(add, self.location, map(mul, self.scale, noise))))
@@ -104,7 +105,7 @@ class IndexLearner(Learner):
             self.renew()
         elif place >= 0:
             rule = self.rule
-            law = rule.law(rule.theta, arm.noise_sd, arm.count, arm.anchor + arm.drift, arm.rss, self.variance)
+            law = rule.law(rule.params, arm, self._shared(self.variance))
             if law[2] != self.shape[place]:
                 self._count_young(self.shape[place], law[2])
             self.location[place], self.scale[place], self.shape[place] = law
@@ -157,14 +158,14 @@ class IndexLearner(Learner):
         moments = np.array([[arm.count for arm in arms], [arm.mean for arm in arms], [arm.rss for arm in arms]])
         moments[[0, 2]] *= weights
         noise_sd = np.array([arm.noise_sd for arm in arms])
-        return many_laws(self.rule, noise_sd, moments, self.variance).tolist()  # type: ignore[no-any-return]
+        return many_laws(self.rule, noise_sd, moments, self._shared(self.variance)).tolist()  # type: ignore[no-any-return]
 
     def _all_laws(self) -> Any:
         return np.array([self.location, self.scale, self.shape])
 
     @property
     def _crowded(self) -> bool:
-        return self.rule.is_crowded(len(self.playing))
+        return self.rule.uses_leader_tree(len(self.playing))
 
     def laws_now(self) -> tuple[list[int], list[Law]]:
         """The playing arms and their laws as the next choice would have them; changes nothing."""
@@ -176,10 +177,12 @@ class IndexLearner(Learner):
 
     def _law_of(self, arm: ArmState, weight: float, variance: float) -> Law:
         """An arm's index law when so much is left of its count."""
-        rule = self.rule
-        return rule.law(
-            rule.theta, arm.noise_sd, arm.count * weight, arm.anchor + arm.drift, arm.rss * weight, variance
-        )
+        faded = arm if weight == 1.0 else replace(arm, count=arm.count * weight, rss=arm.rss * weight)
+        return self.rule.law(self.rule.params, faded, self._shared(variance))
+
+    def _shared(self, variance: float) -> SharedStatistics:
+        """What laws know beside their arm."""
+        return SharedStatistics(variance, self.rounds, len(self.arms), math.inf)
 
     def pooled_now(self) -> float:
         """Variance pooled over all arms: sum of RSS over sum of (s - 1)."""
@@ -192,15 +195,15 @@ class IndexLearner(Learner):
 
     def weight_left(self, arm: ArmState, now: int) -> float:
         """What the discount has left by round ``now`` of each unit of an arm's count."""
-        if self.half_life is None or arm.count <= self._opening:
+        if self.half_life is None or arm.count <= self._initial_pulls:
             return 1.0
-        return max(math.exp2((arm.last - now) / self.half_life), self._opening / arm.count)
+        return max(math.exp2((arm.last - now) / self.half_life), self._initial_pulls / arm.count)
 
     def _fade(self, arm: ArmState, now: int) -> None:
         """Bring an arm's moments to round ``now``; a reward of that round then counts in full."""
         weight = self.weight_left(arm, now)
         if weight < 1.0:
-            arm.count = max(arm.count * weight, float(self._opening))
+            arm.count = max(arm.count * weight, float(self._initial_pulls))
             arm.rss *= weight
         arm.last = now
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.leader_tree import EXCESS, plant
-from bootleader.policies.base import IndexRule, Noise
-from bootleader._core.rng import GOLDEN
+from bootleader._core.leader_tree import EXCESS, new_tree
+from bootleader._core.rng import GOLDEN, Stream
+from bootleader._core.rules import IndexRule, Noise, SharedStatistics
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class Crowd:
 
         self._kernels = KERNELS
         self._noise = rule.noise
-        self._forest = plant(laws.shape[1])
+        self._forest = new_tree(laws.shape[1])
         self._state = np.zeros(1, np.uint64)
         if level is None:
             self.renew(laws)
@@ -62,45 +62,33 @@ class Crowd:
         df = shape if self._noise == Noise.STUDENT else np.inf
         self._kernels.set_law(self._forest, place, location, scale, df)
 
-    def leader(self, spare: list[int], gamma: int) -> int:
-        """Where the largest index is, all of them drawn afresh."""
-        self._state[0] = spare[0]
-        place = self._kernels.leader(self._forest, self._state, np.uint64(gamma))
-        spare[0] = int(self._state[0])
+    def leader(self, spare: Stream) -> int:
+        """Where the largest index is, all of them drawn anew."""
+        self._state[0] = spare.states[0]
+        place = self._kernels.leader(self._forest, self._state, np.uint64(spare.stride))
+        spare.states[0] = int(self._state[0])
         return int(place)
 
     @property
     def level(self) -> Level:
         """What to give a new crowd for it to go on like this one."""
-        return Level(self._forest.level.tolist(), int(self._forest.tally[EXCESS]))
+        return Level(self._forest.threshold.tolist(), int(self._forest.tally[EXCESS]))
 
 
-def many_laws(rule: IndexRule, noise_sd: Any, moments: Floats, variance: float) -> Floats:
-    """The laws of many arms at once (rows of ``moments``: count, mean, RSS), compiled if the law is the library's."""
-    from bootleader._core.numba_bridge import LAWS
-    from bootleader.agent._large_k_kernels import KERNELS
+def many_laws(rule: IndexRule, noise_sd: Any, moments: Floats, shared: SharedStatistics) -> Floats:
+    """The laws of many arms at once (rows of ``moments``: count, mean, RSS)."""
+    from bootleader.agent._large_k_kernels import laws_kernel
 
-    if rule.law not in LAWS:
-        arms = zip(noise_sd, *moments.tolist(), strict=True)
-        return np.array([rule.law(rule.theta, sd, *arm, variance) for sd, *arm in arms]).T
     laws = np.empty(moments.shape)
-    theta = np.zeros(LARGEST_THETA)
-    theta[: len(rule.theta)] = rule.theta
-    KERNELS.laws(LAWS.index(rule.law), theta, noise_sd, moments, variance, laws)
+    laws_kernel(rule.law)(rule.params, noise_sd, moments, SharedStatistics(*map(float, shared)), laws)
     return laws
 
 
 @cache
-def compile_kernels() -> None:
-    """Compile all that a crowd runs, or load it from disk, by playing a crowd of two."""
-    from bootleader._core.numba_bridge import LAWS
-
-    rule = IndexRule(LAWS[0], Noise.NORMAL)
-    many_laws(rule, np.ones(2), np.ones((3, 2)), 0.0)
+def compile_kernels(rule: IndexRule) -> None:
+    """Compile all that very many arms with this rule need, or load it from disk, by playing two of them."""
+    many_laws(rule, np.ones(2), np.full((3, 2), 3.0), SharedStatistics(1.0, 6, 2, math.inf))
     laws = np.array([[0.0, 1.0], [1.0, 1.0], [math.inf, math.inf]])
     crowd = Crowd(rule, laws, Crowd(rule, laws).level)
     crowd.set_law(0, 0.0, 1.0, math.inf)
-    crowd.leader([1], GOLDEN)
-
-
-LARGEST_THETA = 5  # parameters of the rule that has most
+    crowd.leader(Stream([1], 0, GOLDEN))

@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
-import numba
+from bootleader._core.code_fingerprint import code_digest
+from bootleader._core.leader_tree import leader, rebuild, restore, set_law, write_law
+from bootleader._core.numba_bridge import compiled, specialise
+from bootleader._core.rng import Stream
+from bootleader._core.rules import ArmStatistics
 
-from bootleader._core.numba_bridge import LAWS, LEAN, fingerprint, inner, switch
-from bootleader._core.leader_tree import leader, resume, set_law, settle, write_law
+law_of: Any = None  # filled in by `laws_kernel`
 
-law_of = switch("law", [inner(law) for law in LAWS])
+
+def write_all_laws(params, noise_sd, moments, shared, out):  # type: ignore[no-untyped-def]
+    """Write the index laws (columns of ``out``) of arms with these moments (columns count, mean, RSS)."""
+    for k in range(out.shape[1]):
+        arm = ArmStatistics(moments[0, k], moments[1, k], moments[2, k], noise_sd[k])
+        out[0, k], out[1, k], out[2, k] = law_of(params, arm, shared)
+
+
+def write_tree_laws(tree, laws):  # type: ignore[no-untyped-def]
+    """Write the laws of all arms into a tree."""
+    for k in range(laws.shape[1]):
+        write_law(tree, k, laws[0, k], laws[1, k], laws[2, k])
+
+
+def rebuild_tree(tree):  # type: ignore[no-untyped-def]
+    """Rebuild a tree after its laws were written."""
+    rebuild(tree)
+
+
+def restore_tree(tree, threshold, excess):  # type: ignore[no-untyped-def]
+    """Rebuild a tree with a threshold from before."""
+    restore(tree, threshold, excess)
+
+
+def set_tree_law(tree, k, location, scale, df):  # type: ignore[no-untyped-def]
+    """Change one arm's law."""
+    set_law(tree, k, location, scale, df)
+
+
+def tree_leader(tree, state, stride):  # type: ignore[no-untyped-def]
+    """The leader, drawn from the stream of this state."""
+    return leader(tree, Stream(state, 0, stride))
 
 
 class Kernels(NamedTuple):
-    """Compiled functions over a forest."""
+    """Compiled functions over a leader tree."""
 
-    laws: Any
     write: Any
     settle: Any
     resume: Any
@@ -23,46 +57,12 @@ class Kernels(NamedTuple):
     leader: Any
 
 
-def build_kernels(source: str) -> Kernels:
-    """The kernels, cached on disk under the fingerprint of their sources."""
-    njit: Any = numba.njit(cache=True, **LEAN)
-
-    @njit
-    def laws(which, theta, noise_sd, moments, variance, out):  # type: ignore[no-untyped-def]
-        """The index laws (columns of ``out``) of arms with these moments (columns count, mean, RSS)."""
-        source  # noqa: B018  (a free variable, and so part of numba's cache key)
-        for k in range(out.shape[1]):
-            out[0, k], out[1, k], out[2, k] = law_of(
-                which, theta, noise_sd[k], moments[0, k], moments[1, k], moments[2, k], variance
-            )
-
-    @njit
-    def write(forest, laws):  # type: ignore[no-untyped-def]
-        source  # noqa: B018
-        for k in range(laws.shape[1]):
-            write_law(forest, k, laws[0, k], laws[1, k], laws[2, k])
-
-    @njit
-    def fit(forest):  # type: ignore[no-untyped-def]
-        source  # noqa: B018
-        settle(forest)
-
-    @njit
-    def go_on(forest, level, excess):  # type: ignore[no-untyped-def]
-        source  # noqa: B018
-        resume(forest, level, excess)
-
-    @njit
-    def change(forest, k, location, scale, df):  # type: ignore[no-untyped-def]
-        source  # noqa: B018
-        set_law(forest, k, location, scale, df)
-
-    @njit
-    def lead(forest, state, gamma):  # type: ignore[no-untyped-def]
-        source  # noqa: B018
-        return leader(forest, state, 0, gamma)
-
-    return Kernels(laws, write, fit, go_on, change, lead)
+KERNELS = Kernels(
+    *(specialise(f, "") for f in (write_tree_laws, rebuild_tree, restore_tree, set_tree_law, tree_leader))
+)
 
 
-KERNELS = build_kernels(fingerprint())
+@cache
+def laws_kernel(law: Any) -> Any:
+    """The kernel that computes many arms' laws at once."""
+    return specialise(write_all_laws, code_digest(law), law_of=compiled(law))

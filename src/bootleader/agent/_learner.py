@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bootleader._core.moments import chan, welford
-from bootleader.agent._normal_buffer import NormalBuffer
-from bootleader.agent._initial_pulls import OpenArms
 from bootleader._core.reference_player import contest
-from bootleader.policies.base import HistoryRule, Rule
-from bootleader._core.rng import Purpose, below, run_gamma, stream_state
+from bootleader._core.rng import Purpose, Stream, below, run_stride, stream_state
+from bootleader._core.rules import ArmHistory, Contest, HistoryRule, Rule
+from bootleader.agent._initial_pulls import OpenArms
+from bootleader.agent._normal_buffer import NormalBuffer
 
 
 @dataclass(slots=True)
@@ -45,15 +45,15 @@ class Learner:
     def __init__(self, rule: Rule, seed: int, run: int = 0) -> None:
         self.rule = rule
         self.rounds = 0
-        self.gamma = int(run_gamma(seed, run))
-        self.normals = NormalBuffer(int(stream_state(seed, run, int(Purpose.NOISE), 0)), self.gamma)
-        self.spare = [int(stream_state(seed, run, int(Purpose.SPARE), 0))]
+        stride = int(run_stride(seed, run))
+        self.normals = NormalBuffer(int(stream_state(seed, run, int(Purpose.NOISE), 0)), stride)
+        self.spare = Stream([int(stream_state(seed, run, int(Purpose.SPARE), 0))], 0, stride)
         self.arms: list[ArmState] = []
         self.open = OpenArms()
         self.playing: list[int] = []  # the arms that a leader is chosen from, and
         self.place: list[int] = []  # where each arm stands among them, or -1
         self.stale = False  # whether ``playing`` and the index laws are behind the arms' state
-        self._opening = rule.opening
+        self._initial_pulls = rule.initial_pulls
 
     # Arms ----------------------------------------------------------------------------------------------------------
 
@@ -82,10 +82,10 @@ class Learner:
     def seat(self, slot: int) -> None:
         """Put an arm where it belongs: among the open ones, or among those that play, or neither."""
         arm = self.arms[slot]
-        opens = arm.active and arm.count + arm.in_flight < self._opening
+        opens = arm.active and arm.count + arm.in_flight < self._initial_pulls
         if opens != (slot in self.open):
             (self.open.add if opens else self.open.drop)(slot)
-        plays = arm.active and arm.count >= self._opening
+        plays = arm.active and arm.count >= self._initial_pulls
         if plays != (self.place[slot] >= 0):
             self.stale = True
 
@@ -100,7 +100,7 @@ class Learner:
         self._reseat_if_young(slot)
 
     def _reseat_if_young(self, slot: int) -> None:
-        if self.arms[slot].count < self._opening:
+        if self.arms[slot].count < self._initial_pulls:
             self.seat(slot)
 
     # Choices -------------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ class Learner:
 
     def below(self, n: int) -> int:
         """Uniform on 0..n-1, from the spare stream."""
-        return int(below(self.spare, 0, self.gamma, n))
+        return int(below(self.spare, n))
 
     # Rewards -------------------------------------------------------------------------------------------------------
 
@@ -164,7 +164,7 @@ class Learner:
         self.rounds += 1
         arm.rewards += 1
         arm.last = self.rounds
-        if arm.count <= self._opening:
+        if arm.count <= self._initial_pulls:
             self.seat(slot)
         return arm
 
@@ -178,7 +178,7 @@ class Learner:
 
     def now_playing(self) -> list[int]:
         """The arms that a leader would be chosen from now."""
-        return [slot for slot, arm in enumerate(self.arms) if arm.active and arm.count >= self._opening]
+        return [slot for slot, arm in enumerate(self.arms) if arm.active and arm.count >= self._initial_pulls]
 
     def merge(self, others: Iterable[tuple[int, ArmState]], rounds: int) -> None:
         """Take in another learner's statistics, arm by arm, and its number of rounds."""
@@ -225,13 +225,13 @@ class HistoryLearner(Learner):
 
         return self.first_of(contest(index, [self.arms[slot].count for slot in self.playing]))
 
-    def indices(self, slots: Iterable[int], state: list[int]) -> list[float]:
-        """A fresh index for each of the arms, from the stream ``state``."""
-        return [self._index(slot, -math.inf, False, state) for slot in slots]
+    def indices(self, slots: Iterable[int], stream: Stream) -> list[float]:
+        """A new index for each of the arms, from another stream."""
+        return [self._index(slot, -math.inf, False, stream) for slot in slots]
 
-    def _index(self, slot: int, best: float, is_last: bool, state: list[int]) -> float:
+    def _index(self, slot: int, best: float, is_last: bool, stream: Stream) -> float:
         rule, arm = self.rule, self.arms[slot]
-        return rule.resample(
-            rule.theta, arm.history, 0, int(arm.count), arm.anchor, arm.drift, arm.rss, min(arm.history),
-            max(arm.history), best, is_last, state, 0, self.gamma,
-        )  # fmt: skip
+        history = ArmHistory(
+            arm.history, 0, int(arm.count), arm.anchor, arm.drift, arm.rss, min(arm.history), max(arm.history)
+        )
+        return rule.resample(rule.params, history, Contest(best, is_last), stream)

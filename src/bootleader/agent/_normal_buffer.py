@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from bootleader._core.sampling import EDGES, LAYER_MASK, SIGN_BIT, rejected, settle_normal
-from bootleader._core.rng import MASK, mix64, unit
+from bootleader._core.rng import MASK, Stream, mix64, unit
+from bootleader._core.sampling import EDGES, LAYER_MASK, SIGN_BIT, finish_normal, rejected
 
 BATCH: Final = 2048
 
@@ -27,9 +27,9 @@ class NormalBuffer:
     there the value is settled when it is read.
     """
 
-    def __init__(self, state: int, gamma: int) -> None:
+    def __init__(self, state: int, stride: int) -> None:
         self._start = state
-        self._gamma = gamma
+        self._stride = stride
         self.at = 0
         self.size = 0
         self.next_rejected = 0
@@ -38,14 +38,14 @@ class NormalBuffer:
     @property
     def state(self) -> int:
         """The stream's state: the place of the last word read."""
-        return (self._start + self.at * self._gamma) & MASK
+        return (self._start + self.at * self._stride) & MASK
 
     def refill(self, need: int) -> None:
         """Make at least ``need`` variables ready, starting where reading has come to."""
         self._start = self.state
         self.at = 0
         self.size = max(need, BATCH)
-        steps = np.arange(1, self.size + 1, dtype=np.uint64) * np.uint64(self._gamma)
+        steps = np.arange(1, self.size + 1, dtype=np.uint64) * np.uint64(self._stride)
         self._words = mix64(np.uint64(self._start) + steps)
         layer = (self._words & SIGNED_LAYER_MASK).view(np.int64)
         self.values = (unit(self._words) * SIGNED_EDGES[layer]).tolist()
@@ -53,7 +53,7 @@ class NormalBuffer:
         self._rejections_read = 0
         self.next_rejected = self._rejected[0]
 
-    def take(self, n: int, spare: list[int]) -> list[float]:
+    def take(self, n: int, spare: Stream) -> list[float]:
         """The next ``n`` variables."""
         start = self.at
         stop = start + n
@@ -67,13 +67,13 @@ class NormalBuffer:
             values[place] = self._settled_rejection(spare)
         return values
 
-    def settle(self, spare: list[int]) -> float:
+    def settle(self, spare: Stream) -> float:
         """The next variable."""
         return self.take(1, spare)[0]
 
-    def _settled_rejection(self, spare: list[int]) -> float:
+    def _settled_rejection(self, spare: Stream) -> float:
         """The variable whose word was rejected, and a look ahead to the next such."""
         word = int(self._words[self.next_rejected])
         self._rejections_read += 1
         self.next_rejected = self._rejected[self._rejections_read]
-        return float(settle_normal(word, spare, 0, self._gamma))
+        return float(finish_normal(word, spare))

@@ -8,12 +8,12 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.agent._win_probability_binomial import lattice_winning_probabilities
-from bootleader.agent._index_learner import IndexLearner
-from bootleader.agent._win_probability_student import winning_probabilities
-from bootleader.agent._learner import HistoryLearner, Learner
-from bootleader.policies.base import Noise
 from bootleader._core.rng import GOLDEN, mix64
+from bootleader._core.rules import Noise
+from bootleader.agent._index_learner import IndexLearner
+from bootleader.agent._learner import HistoryLearner, Learner
+from bootleader.agent._win_probability_binomial import lattice_winning_probabilities
+from bootleader.agent._win_probability_student import winning_probabilities
 
 Floats = npt.NDArray[np.float64]
 
@@ -114,10 +114,10 @@ def _history_chances(learner: HistoryLearner, playing: Sequence[int]) -> tuple[F
     """
     size = max(1, sum(len(learner.arms[slot].history) for slot in playing))
     draws = max(min(MOST_DRAWS, FEWEST_DRAWS), min(MOST_DRAWS, HISTORY_TO_READ // size))
-    state = [int(mix64(learner.spare[0] ^ GOLDEN))]
+    stream = learner.spare._replace(states=[int(mix64(learner.spare.states[0] ^ GOLDEN))])
     wins = np.full(len(playing), 1.0 / len(playing))
     for _ in range(draws):
-        indices = np.array(learner.indices(playing, state))
+        indices = np.array(learner.indices(playing, stream))
         leads = indices == indices.max()
         wins += leads / leads.sum()
     chances = wins / (draws + 1)

@@ -10,13 +10,13 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from bootleader.agent._large_k import Level
 from bootleader.agent._decisions import Pending, Settled
-from bootleader.agent._schema import Fields, refuse
 from bootleader.agent._index_learner import IndexLearner
+from bootleader.agent._initial_pulls import OpenArms
+from bootleader.agent._large_k import Level
 from bootleader.agent._learner import ArmState, HistoryLearner, Learner
 from bootleader.agent._normal_buffer import NormalBuffer
-from bootleader.agent._initial_pulls import OpenArms
+from bootleader.agent._schema import Fields, refuse
 from bootleader.agent._validation import LARGEST_REWARD
 from bootleader.policies import POLICIES, Policy
 
@@ -38,7 +38,7 @@ def written(agent: Agent) -> str:
         "maximize": agent.maximize,
         "discount": agent.discount,
         "rounds": learner.rounds,
-        "streams": {"noise": f"{learner.normals.state:016x}", "spare": f"{learner.spare[0]:016x}"},
+        "streams": {"noise": f"{learner.normals.state:016x}", "spare": f"{learner.spare.states[0]:016x}"},
         "arms": [
             {"name": name, "metadata": agent._metadata[name], **_arm(learner, slot)}
             for slot, name in enumerate(agent._names)
@@ -153,8 +153,8 @@ def _agent_of(agent_type: type[Any], fields: Fields, extra: Sequence[type[Policy
     _read_arms(agent, fields)
     _read_opening(learner, fields)
     streams = fields.inner("streams")
-    learner.normals = NormalBuffer(streams.word("noise"), learner.gamma)
-    learner.spare[0] = streams.word("spare")
+    learner.normals = NormalBuffer(streams.word("noise"), learner.spare.stride)
+    learner.spare.states[0] = streams.word("spare")
     streams.done()
     agent._removed = dict.fromkeys(fields.texts("removed"))
     if clash := set(agent._removed) & set(agent._names):
@@ -254,7 +254,7 @@ def _read_decisions(agent: Any, fields: Fields) -> None:
     both = set(ledger.open) & set(ledger.settled)
     if both or len(ledger.open) > ledger.limit or len(ledger.settled) > ledger.limit:
         raise refuse("its decisions are more than its limit, or both open and settled")
-    opening = learner.rule.opening
+    opening = learner.rule.initial_pulls
     wanted = {k for k, arm in enumerate(learner.arms) if arm.active and arm.count + arm.in_flight < opening}
     if wanted != set(learner.open.slots):
         raise refuse("the arms that it calls open are not those that lack rewards")

@@ -17,7 +17,15 @@ from bootleader.agent._decisions import DEFAULT_AGE, DEFAULT_LIMIT, Decision, Le
 from bootleader.agent._learner import ArmState
 from bootleader.agent._learner_factory import known_sds, learner_of, sd_of_new_arm
 from bootleader.agent._probabilities import Probabilities, choice_probabilities
-from bootleader.agent._validation import LARGEST_REWARD, arm_name, boolean, half_life_of, metadata_of, named_arms, reward_of
+from bootleader.agent._validation import (
+    LARGEST_REWARD,
+    arm_name,
+    boolean,
+    half_life_of,
+    metadata_of,
+    named_arms,
+    reward_of,
+)
 from bootleader.policies import Policy
 
 if TYPE_CHECKING:
@@ -153,7 +161,7 @@ class Agent:
             chances = self._probabilities() if probability else None
             slot = self._learner.choose()
             arm = self._names[slot]
-            if self._learner.arms[slot].count < self._learner.rule.opening:
+            if self._learner.arms[slot].count < self._learner.rule.initial_pulls:
                 self._chances = None
             self._learner.wait_for(slot)
             decision_id = self._ledger.issue(arm)

@@ -1,7 +1,8 @@
 """Reward families, and how a run's arms are drawn. Adding one: its draw, its bandit, and a line in ``DRAWS``."""
 
+from bootleader._core.parameters import ArmParameters
 from bootleader.bandits.affine import AffineBandit
-from bootleader.bandits.base import Arms, Bandit, Draw, LogUniform, Uniform
+from bootleader.bandits.base import Bandit, Draw, LogUniform, Uniform
 from bootleader.bandits.empirical import EmpiricalBandit, empirical_draw
 from bootleader.bandits.families import (
     BernoulliBandit,
@@ -32,7 +33,7 @@ DRAWS: tuple[Draw, ...] = (
 __all__ = [
     "DRAWS",
     "AffineBandit",
-    "Arms",
+    "ArmParameters",
     "Bandit",
     "BernoulliBandit",
     "EmpiricalBandit",

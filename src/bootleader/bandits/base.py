@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bootleader._core.parameters import ArmParameters
+from bootleader._core.rng import Purpose, mix64, run_key, stream_of, stride_of, unit
 from bootleader._core.validation import positive, real, whole
-from bootleader._core.rng import Purpose, gamma_of, mix64, run_key, stream_of, unit
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[..., float]
@@ -86,23 +87,12 @@ Means = Uniform | tuple[float, ...]
 Scale = float | tuple[float, ...] | LogUniform
 
 
-class Arms(NamedTuple):
-    """The arms of some runs: what the reward draw reads, and what regret and oracles need (arm x run)."""
-
-    first: Floats
-    second: Floats
-    third: Floats
-    samples: Floats
-    mean: Floats
-    sd: Floats
-
-
 @dataclass(frozen=True)
 class Bandit:
     """Base of every bandit: a reward family, and how the arms of a run are drawn.
 
-    ``draw(first, second, third, samples, state, i, gamma)`` is the reward family: a scalar function that pays one
-    reward of an arm with these three parameters.
+    ``draw(arm, stream)`` is the reward family: a scalar function that returns one reward of an arm with the
+    parameters ``arm.first``, ``arm.second``, ``arm.third`` and ``arm.table``.
 
     Examples
     --------
@@ -127,7 +117,7 @@ class Bandit:
         """Number of uniform random numbers that the arms of a run are computed from."""
         return 0
 
-    def arms_from(self, uniforms: Floats) -> Arms:
+    def parameters_from(self, uniforms: Floats) -> ArmParameters:
         """Compute the arms of some runs from uniform random numbers.
 
         Parameters
@@ -137,7 +127,7 @@ class Bandit:
 
         Returns
         -------
-        Arms
+        ArmParameters
             The parameters, means and standard deviations (arm x run).
 
         Raises
@@ -147,7 +137,29 @@ class Bandit:
         """
         raise TypeError(f"{type(self).__name__} does not draw arms")
 
-    def arms_of(self, seed: int, runs: npt.NDArray[np.uint64]) -> Arms:
+    def rescaled(self, parameters: ArmParameters, scale: float, shift: float) -> ArmParameters:
+        """Compute the parameters with which the draw pays ``scale * reward + shift``.
+
+        Parameters
+        ----------
+        parameters : ArmParameters
+            Parameters of the arms (arm x run).
+        scale, shift : float
+            The change of unit.
+
+        Returns
+        -------
+        ArmParameters
+            The changed parameters; mean and sd may be left as they are.
+
+        Raises
+        ------
+        TypeError
+            If the class does not define how its rewards are rescaled.
+        """
+        raise TypeError(f"{type(self).__name__} does not define how its rewards are rescaled")
+
+    def parameters_of(self, seed: int, runs: npt.NDArray[np.uint64]) -> ArmParameters:
         """Draw the arms of some runs.
 
         Parameters
@@ -159,12 +171,12 @@ class Bandit:
 
         Returns
         -------
-        Arms
+        ArmParameters
             The parameters, means and standard deviations (arm x run).
         """
         key = run_key(seed, runs)
         place = np.arange(1, self.uniforms + 1, dtype=np.uint64)[:, None]
-        return self.arms_from(unit(mix64(stream_of(key, int(Purpose.ARMS), 0) + place * gamma_of(key))))
+        return self.parameters_from(unit(mix64(stream_of(key, int(Purpose.ARMS), 0) + place * stride_of(key))))
 
 
 class FamilyBandit(Bandit):
@@ -176,7 +188,7 @@ class FamilyBandit(Bandit):
     def arms(self) -> int:
         return self.means.arms if isinstance(self.means, Uniform) else len(self.means)
 
-    def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
+    def family_parameters(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
         """Compute the parameters that the reward draw reads.
 
         Parameters
@@ -198,19 +210,22 @@ class FamilyBandit(Bandit):
         """
         raise TypeError(f"{type(self).__name__} defines no parameters")
 
+    def rescaled(self, parameters: ArmParameters, scale: float, shift: float) -> ArmParameters:
+        return parameters._replace(first=scale * parameters.first + shift, second=scale * parameters.second)
+
     @property
     def uniforms(self) -> int:
         if isinstance(getattr(self, "sd", None), LogUniform):
             return 2 * self.arms  # the first half is the means', whether they are drawn or not
         return self.arms if isinstance(self.means, Uniform) else 0
 
-    def arms_from(self, uniforms: Floats) -> Arms:
+    def parameters_from(self, uniforms: Floats) -> ArmParameters:
         shape = (self.arms, uniforms.shape[1])
         mean = _drawn(self.means, uniforms[: self.arms], shape)
         given_sd = _drawn(getattr(self, "sd", 1.0), uniforms[self.arms :], shape)
-        columns = self.parameters_of(mean, given_sd)
+        columns = self.family_parameters(mean, given_sd)
         first, second, third, sd = (filled(shape, column) for column in columns)
-        return Arms(first, second, third, np.zeros(1), mean, sd)
+        return ArmParameters(first, second, third, np.zeros(1), mean, sd)
 
 
 def _drawn(spec: Any, uniforms: Floats, shape: tuple[int, int]) -> Floats:

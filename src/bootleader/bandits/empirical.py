@@ -9,16 +9,17 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.bandits.base import Arms, Bandit, Draw
-from bootleader._core.validation import LARGEST
+from bootleader._core.parameters import ArmParameters
 from bootleader._core.rng import below
+from bootleader._core.validation import LARGEST
+from bootleader.bandits.base import Bandit, Draw
 
 ACCEPTED: Final = "samples must be a list with the rewards of each arm, such as [[1.0, 2.0], [0.0, 9.0]]"
 
 
-def empirical_draw(offset: Any, size: Any, _: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """One of the arm's observed rewards, drawn with replacement."""
-    return samples[int(offset) + below(state, i, gamma, int(size))]
+def empirical_draw(arm: Any, stream: Any) -> Any:
+    """One of the arm's observed rewards, drawn with replacement: ``second`` of them begin at ``first`` in the table."""
+    return arm.table[int(arm.first) + below(stream, int(arm.second))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,7 +65,10 @@ class EmpiricalBandit(Bandit):
     def arms(self) -> int:
         return len(self.samples)
 
-    def arms_from(self, uniforms: npt.NDArray[np.float64]) -> Arms:
+    def rescaled(self, parameters: ArmParameters, scale: float, shift: float) -> ArmParameters:
+        return parameters._replace(table=scale * parameters.table + shift)
+
+    def parameters_from(self, uniforms: npt.NDArray[np.float64]) -> ArmParameters:
         arrays = [np.asarray(sample) for sample in self.samples]
         sizes = np.array([float(array.size) for array in arrays])
         columns = (
@@ -75,7 +79,7 @@ class EmpiricalBandit(Bandit):
             np.array([array.std() for array in arrays]),
         )
         offset, size, zero, mean, sd = (np.repeat(column[:, None], uniforms.shape[1], axis=1) for column in columns)
-        return Arms(offset, size, zero, np.concatenate(arrays), mean, sd)
+        return ArmParameters(offset, size, zero, np.concatenate(arrays), mean, sd)
 
 
 def _per_arm(samples: Any) -> list[Any]:

@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from bootleader._core.parameters import ArmParameters
+from bootleader._core.rng import uniform
+from bootleader._core.sampling import standard_exponential, standard_normal, studentise
+from bootleader._core.validation import positive, real
 from bootleader.bandits.base import (
     Draw,
     FamilyBandit,
@@ -18,43 +22,40 @@ from bootleader.bandits.base import (
     validated_means,
     validated_sd,
 )
-from bootleader._core.validation import positive, real
-from bootleader._core.sampling import standard_exponential, standard_normal, studentise
-from bootleader._core.rng import uniform
 
 
-def gaussian_draw(mean: Any, sd: Any, _: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """N(mean, sd^2)."""
-    return mean + sd * standard_normal(state, i, gamma)
+def gaussian_draw(arm: Any, stream: Any) -> Any:
+    """N(first, second^2)."""
+    return arm.first + arm.second * standard_normal(stream)
 
 
-def exponential_draw(shift: Any, scale: Any, _: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """Shift + Exp(scale)."""
-    return shift + scale * standard_exponential(state, i, gamma)
+def exponential_draw(arm: Any, stream: Any) -> Any:
+    """A shift, first, plus Exp(second)."""
+    return arm.first + arm.second * standard_exponential(stream)
 
 
-def logistic_draw(mean: Any, scale: Any, _: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """Logistic(mean, scale), by inversion at the middle of one of 2^53 equal cells."""
-    u = uniform(state, i, gamma)
-    # The half cell is taken off 1 - u, which has room for it; added to the largest u it would round up to 1.
-    return mean + scale * math.log((u + 2.0**-54) / (1.0 - u - 2.0**-54))
+def logistic_draw(arm: Any, stream: Any) -> Any:
+    """Logistic(first, second), by inversion at the middle of one of 2^53 equal cells."""
+    u = uniform(stream)
+    # The half cell is subtracted from 1 - u, which has room for it; added to the largest u it would round up to 1.
+    return arm.first + arm.second * math.log((u + 2.0**-54) / (1.0 - u - 2.0**-54))
 
 
-def student_draw(mean: Any, scale: Any, df: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """Mean + scale * Student(df)."""
-    return mean + scale * studentise(standard_normal(state, i, gamma), df, state, i, gamma)
+def student_draw(arm: Any, stream: Any) -> Any:
+    """First + second * Student(third)."""
+    return arm.first + arm.second * studentise(standard_normal(stream), arm.third, stream)
 
 
-def bernoulli_draw(chance: Any, low: Any, high: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """High (1, unless rescaled) with the given chance, else low (0)."""
-    return high if uniform(state, i, gamma) < chance else low
+def bernoulli_draw(arm: Any, stream: Any) -> Any:
+    """Third (1, unless rescaled) with probability first, else second (0)."""
+    return arm.third if uniform(stream) < arm.first else arm.second
 
 
-def revenue_draw(log_amount: Any, sigma: Any, conversion: Any, samples: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """The base (0, unless shifted), and with probability ``conversion`` a lognormal amount on top."""
-    if uniform(state, i, gamma) >= conversion:
-        return samples[0]
-    return samples[0] + math.exp(log_amount + sigma * standard_normal(state, i, gamma))
+def revenue_draw(arm: Any, stream: Any) -> Any:
+    """The base (0, unless shifted), plus, with probability third, a lognormal amount exp(first + second * normal)."""
+    if uniform(stream) >= arm.third:
+        return arm.table[0]
+    return arm.table[0] + math.exp(arm.first + arm.second * standard_normal(stream))
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class GaussianBandit(FamilyBandit):
     def draw(self) -> Draw:
         return gaussian_draw
 
-    def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
+    def family_parameters(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
         return mean, sd, 0.0, sd
 
 
@@ -124,7 +125,7 @@ class LogisticBandit(GaussianBandit):
     def draw(self) -> Draw:
         return logistic_draw
 
-    def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
+    def family_parameters(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
         return mean, sd * (math.sqrt(3.0) / math.pi), 0.0, sd
 
 
@@ -167,7 +168,7 @@ class StudentTBandit(FamilyBandit):
     def draw(self) -> Draw:
         return student_draw
 
-    def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
+    def family_parameters(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
         return mean, sd * math.sqrt((self.df - 2.0) / self.df), float(self.df), sd
 
 
@@ -208,7 +209,7 @@ class ExponentialBandit(FamilyBandit):
     def draw(self) -> Draw:
         return exponential_draw
 
-    def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
+    def family_parameters(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
         return float(self.shift), mean - self.shift, 0.0, mean - self.shift
 
 
@@ -244,8 +245,11 @@ class BernoulliBandit(FamilyBandit):
     def draw(self) -> Draw:
         return bernoulli_draw
 
-    def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
+    def family_parameters(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
         return mean, 0.0, 1.0, np.sqrt(mean * (1.0 - mean))
+
+    def rescaled(self, parameters: ArmParameters, scale: float, shift: float) -> ArmParameters:
+        return parameters._replace(second=scale * parameters.second + shift, third=scale * parameters.third + shift)
 
 
 @dataclass(frozen=True)
@@ -287,7 +291,10 @@ class RevenueBandit(FamilyBandit):
     def draw(self) -> Draw:
         return revenue_draw
 
-    def parameters_of(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
+    def family_parameters(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
         log_amount = np.log(mean / self.conversion) - 0.5 * self.sigma**2
         second_moment = mean * mean * (math.exp(self.sigma**2) / self.conversion)
         return log_amount, float(self.sigma), float(self.conversion), np.sqrt(second_moment - mean * mean)
+
+    def rescaled(self, parameters: ArmParameters, scale: float, shift: float) -> ArmParameters:
+        return parameters._replace(first=parameters.first + np.log(scale), table=scale * parameters.table + shift)

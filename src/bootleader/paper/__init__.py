@@ -3,6 +3,7 @@
 A part is one file with a sweep of cells and an analysis. Adding one: its file, and a line in ``PARTS``.
 """
 
+from bootleader.paper._report_part import Part, Size
 from bootleader.paper.parts import (
     bootstrap_weights,
     fig1,
@@ -16,7 +17,6 @@ from bootleader.paper.parts import (
     theorem1,
     unit_free_policies,
 )
-from bootleader.paper._report_part import Part, Size
 
 # In the order of the report.
 PARTS: tuple[Part, ...] = (

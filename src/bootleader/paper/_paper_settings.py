@@ -45,7 +45,7 @@ def curve(results: Results, cell: Cell) -> Curve:
     from bootleader.plots import Curve
 
     found = results[cell]
-    return Curve(found.rounds, found.mean_regret[0], found.sem[0])
+    return Curve(found.rounds, found.mean_regret[0], found.standard_error[0])
 
 
 def final_curve(results: Results, cells: Mapping[float, Cell]) -> Curve:
@@ -54,7 +54,7 @@ def final_curve(results: Results, cells: Mapping[float, Cell]) -> Curve:
 
     from bootleader.plots import Curve
 
-    ends = [(results[cell].mean_regret[0, -1], results[cell].sem[0, -1]) for cell in cells.values()]
+    ends = [(results[cell].mean_regret[0, -1], results[cell].standard_error[0, -1]) for cell in cells.values()]
     mean, sem = (np.array(column) for column in zip(*ends, strict=True))
     return Curve(np.array(list(cells)), mean, sem)
 

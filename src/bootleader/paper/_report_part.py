@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bootleader.bandits import Bandit
 from bootleader._core.validation import seed_of, whole
+from bootleader.bandits import Bandit
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._claims import Judged
 from bootleader.policies import Policy

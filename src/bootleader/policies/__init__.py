@@ -1,7 +1,8 @@
 """The policies, one file each. Adding one: its file, and a line in ``POLICIES``."""
 
+from bootleader._core.rules import HistoryRule, IndexRule, Noise, Rule
 from bootleader.policies.adaptive_reboot import AdaptiveReBoot
-from bootleader.policies.base import HistoryRule, IndexRule, Noise, Policy, Rule
+from bootleader.policies.base import Policy
 from bootleader.policies.epsilon_greedy import EpsilonGreedy
 from bootleader.policies.follow_the_leader import FollowTheLeader
 from bootleader.policies.giro import Giro

@@ -6,22 +6,23 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from bootleader._core.rules import IndexRule, Noise
 from bootleader._core.validation import positive
-from bootleader.policies.base import IndexRule, Noise, Policy
+from bootleader.policies.base import Policy
 
-STUDENT_UNTIL: Final = 12.0  # pulls after which an arm's own residuals tell its scale well enough
+STUDENT_UNTIL: Final = 12.0  # pulls up to which an arm's own residuals do not determine its scale well
 GUARD_UNTIL: Final = 30.0  # pulls after which the pool's guard over a young arm fades
 
 
-def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple[Any, Any, Any]:
+def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
     """Index = Ybar + T sqrt(max(RSS, s v g(s)) + 6 ratio^2 v) / (s+2), g(s) = min(1, sqrt(30/s))."""
-    ratio = theta[0]
+    ratio, s, v = params[0], arm.count, shared.variance
     if v == 0.0:
-        return mean, 0.0, math.inf
+        return arm.mean, 0.0, math.inf
     fading = math.sqrt(GUARD_UNTIL / s) if s > GUARD_UNTIL else 1.0
     guard = s * v * fading
-    scale = math.sqrt(max(rss, guard) + 6.0 * ratio * ratio * v) / (s + 2.0)
-    return mean, scale, s - 1.0 if s <= STUDENT_UNTIL else math.inf
+    scale = math.sqrt(max(arm.rss, guard) + 6.0 * ratio * ratio * v) / (s + 2.0)
+    return arm.mean, scale, s - 1.0 if s <= STUDENT_UNTIL else math.inf
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,4 +61,4 @@ class AdaptiveReBoot(Policy):
 
     @property
     def rule(self) -> IndexRule:
-        return IndexRule(law, Noise.STUDENT, (float(self.ratio),), opening=2, pooled=True)
+        return IndexRule(law, Noise.STUDENT, (float(self.ratio),), initial_pulls=2, pooled=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from bootleader._core.rules import IndexRule, Noise
 from bootleader._core.validation import real
 from bootleader.policies import follow_the_leader
-from bootleader.policies.base import IndexRule, Noise, Policy
+from bootleader.policies.base import Policy
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bootleader.policies.base import IndexRule, Noise, Policy
+from bootleader._core.rules import IndexRule, Noise
+from bootleader.policies.base import Policy
 
 
-def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple[Any, Any, Any]:
+def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
     """Index = Ybar."""
-    return mean, 0.0, 0.0
+    return arm.mean, 0.0, 0.0
 
 
 @dataclass(frozen=True, repr=False)

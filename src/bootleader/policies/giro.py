@@ -4,115 +4,75 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
-from bootleader._core.validation import real
-from bootleader.policies.base import MOST_PSEUDO_REWARDS, HistoryRule, Policy
-from bootleader._core.tilted_rejection import MANY, ROUNDING, surely_not_beyond, taken, worth_asking
+from bootleader._core.history_sums import resampled_sum
+from bootleader._core.rng import below, uniform
+from bootleader._core.rules import HistoryRule
 from bootleader._core.sampling import binomial, fair_binomial
-from bootleader._core.rng import below, next_word, uniform
-
-QUARTER: Final = 0x10000  # what a quarter of a word can tell apart
-WORDS: Final = 64  # looked at before counting how many draws are still missing
-
-
-def resampled_sum(history: Any, start: Any, count: Any, draws: Any, state: Any, i: Any, gamma: Any) -> Any:
-    """Sum of ``draws`` values taken with replacement from ``history[start:start + count]``.
-
-    A quarter of a word makes a draw by Lemire's method; one that would bias the draw is left out and made up for later.
-    Compiled, long sums are taken by :func:`bootleader._core.history_sums.blockwise_sum`, to the same bits.
-    """
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    left = int(draws)
-    if count < QUARTER:
-        threshold = QUARTER % count
-        while left >= 4:
-            for _ in range(min(WORDS, left // 4)):
-                word = next_word(state, i, gamma)
-                p, q = (word & 0xFFFF) * count, ((word >> 16) & 0xFFFF) * count
-                r, s = ((word >> 32) & 0xFFFF) * count, (word >> 48) * count
-                if p & 0xFFFF >= threshold:
-                    a += history[start + (p >> 16)]
-                    left -= 1
-                if q & 0xFFFF >= threshold:
-                    b += history[start + (q >> 16)]
-                    left -= 1
-                if r & 0xFFFF >= threshold:
-                    c += history[start + (r >> 16)]
-                    left -= 1
-                if s & 0xFFFF >= threshold:
-                    d += history[start + (s >> 16)]
-                    left -= 1
-    for _ in range(left):
-        a += history[start + below(state, i, gamma, count)]
-    return (a + b) + (c + d)
+from bootleader._core.tilted_rejection import LEAST_TERMS, ROUNDING, accept_tilted, bound_excludes, bound_pays
+from bootleader._core.validation import real
+from bootleader.policies.base import MOST_PSEUDO_REWARDS, Policy
 
 
-def sum_against(
-    wanted: Any, size: Any, history: Any, start: Any, count: Any, drift: Any, rss: Any, lowest: Any, highest: Any,
-    draws: Any, is_last: Any, state: Any, i: Any, gamma: Any,
-) -> Any:  # fmt: skip
-    """The resampled sum; or, if it can be told from ``wanted`` unseen, infinite on the side that it is on.
-
-    As :mod:`bootleader._core.tilted_rejection` says, with Bernstein's width.
-    """
-    centre = draws * drift
-    off = abs(wanted - centre) - ROUNDING * (size + abs(centre))
-    side = 1.0 if wanted > centre else -1.0
-    reach = highest - drift if wanted > centre else drift - lowest
-    width = draws * (rss / count) + reach * off / 3.0
-    if worth_asking(off, width, side, is_last):
-        tilt = off / width
-        if surely_not_beyond(off, tilt, state, i, gamma):
-            return -side * math.inf
-        return sum_beyond(off, side, reach, tilt, history, start, count, drift, draws, state, i, gamma)
-    return resampled_sum(history, start, count, draws, state, i, gamma)
-
-
-def sum_beyond(
-    off: Any, side: Any, reach: Any, tilt: Any, history: Any, start: Any, count: Any, drift: Any, draws: Any,
-    state: Any, i: Any, gamma: Any,
-) -> Any:  # fmt: skip
-    """After a yes: a sum at least ``off`` to this side of its mean, or infinite on the other; tilted value by value."""
-    growth = 0.0
-    for j in range(count):
-        growth += math.exp(tilt * side * (history[start + j] - drift))
-    growth = draws * math.log(growth / count)
-    total = 0.0
-    for _ in range(int(draws)):
-        value = history[start + below(state, i, gamma, count)]
-        while uniform(state, i, gamma) >= math.exp(tilt * (side * (value - drift) - reach)):
-            value = history[start + below(state, i, gamma, count)]
-        total += value
-    beyond = side * (total - draws * drift)
-    return total if taken(beyond, off, tilt, growth, state, i, gamma) else -side * math.inf
-
-
-def giro_index(
-    theta: Any, history: Any, start: Any, count: Any, anchor: Any, drift: Any, rss: Any, lowest: Any, highest: Any,
-    best: Any, is_last: Any, state: Any, i: Any, gamma: Any,
-) -> Any:  # fmt: skip
+def giro_index(params: Any, history: Any, contest: Any, stream: Any) -> Any:
     """Mean of n = s + 2m draws with replacement from s rewards, m zeros and m ones.
 
     How many of the n draws are rewards, and how many of the others are ones, are binomial, so only the rewards have
-    to be looked up; and not even they, if it can be told without on which side of ``best`` the index is.
+    to be looked up; and not even they, where rejection decides on which side of ``contest.best`` the index lies.
     """
-    m = math.floor(theta[0] * count)
-    fraction = theta[0] * count - m
-    if fraction > 0.0 and uniform(state, i, gamma) < fraction:
+    s = history.count
+    m = math.floor(params[0] * s)
+    fraction = params[0] * s - m
+    if fraction > 0.0 and uniform(stream) < fraction:
         m = m + 1
-    n = count + 2.0 * m
-    rewards = binomial(n, count / n, state, i, gamma)
-    ones = fair_binomial(n - rewards, state, i, gamma)
-    if best > -math.inf and rewards >= MANY:
+    n = s + 2.0 * m
+    rewards = binomial(n, s / n, stream)
+    ones = fair_binomial(n - rewards, stream)
+    best, anchor = contest.best, history.anchor
+    if best > -math.inf and rewards >= LEAST_TERMS:
         wanted = best * n - rewards * anchor - ones
         size = abs(best) * n + rewards * abs(anchor) + ones
-        total = sum_against(
-            wanted, size, history, start, count, drift, rss, lowest, highest, rewards, is_last, state, i, gamma
-        )
+        total = sum_or_side(wanted, size, rewards, history, contest.is_last, stream)
     else:
-        total = resampled_sum(history, start, count, rewards, state, i, gamma)
+        total = resampled_sum(history.values, history.start, s, rewards, stream)
     return (rewards * anchor + total + ones) / n
+
+
+def sum_or_side(wanted: Any, size: Any, draws: Any, history: Any, is_last: Any, stream: Any) -> Any:
+    """The resampled sum, or +-inf when rejection already decides on which side of ``wanted`` it lies.
+
+    See :mod:`bootleader._core.tilted_rejection`; the width is Bernstein's.
+    """
+    drift = history.drift
+    centre = draws * drift
+    distance = abs(wanted - centre) - ROUNDING * (size + abs(centre))
+    side = 1.0 if wanted > centre else -1.0
+    largest_term = history.highest - drift if wanted > centre else drift - history.lowest
+    width = draws * (history.rss / history.count) + largest_term * distance / 3.0
+    if bound_pays(distance, width, side, is_last):
+        tilt = distance / width
+        if bound_excludes(distance, tilt, stream):
+            return -side * math.inf
+        return tilted_sum(distance, side, largest_term, tilt, draws, history, stream)
+    return resampled_sum(history.values, history.start, history.count, draws, stream)
+
+
+def tilted_sum(distance: Any, side: Any, largest_term: Any, tilt: Any, draws: Any, history: Any, stream: Any) -> Any:
+    """A sum at least ``distance`` to this side of its mean, or infinite on the other side; each value is tilted."""
+    values, start, count, drift = history.values, history.start, history.count, history.drift
+    mgf = 0.0
+    for j in range(count):
+        mgf += math.exp(tilt * side * (values[start + j] - drift))
+    log_mgf = draws * math.log(mgf / count)
+    total = 0.0
+    for _ in range(int(draws)):
+        value = values[start + below(stream, count)]
+        while uniform(stream) >= math.exp(tilt * (side * (value - drift) - largest_term)):
+            value = values[start + below(stream, count)]
+        total += value
+    beyond = side * (total - draws * drift)
+    return total if accept_tilted(beyond, distance, tilt, log_mgf, stream) else -side * math.inf
 
 
 @dataclass(frozen=True, repr=False)

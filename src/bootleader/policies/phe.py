@@ -6,14 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from bootleader._core.rules import IndexRule, Noise
 from bootleader._core.validation import real
-from bootleader.policies.base import MOST_PSEUDO_REWARDS, IndexRule, Noise, Policy
+from bootleader.policies.base import MOST_PSEUDO_REWARDS, Policy
 
 
-def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple[Any, Any, Any]:
+def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
     """Index = (sum Y + U) / (s + m), m = ceil(a s), U ~ Binomial(m, 1/2)."""
-    m = float(math.ceil(theta[0] * s))
-    return s * mean / (s + m), 1.0 / (s + m), m
+    s = arm.count
+    m = float(math.ceil(params[0] * s))
+    return s * arm.mean / (s + m), 1.0 / (s + m), m
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,15 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from bootleader._core.rules import IndexRule, Noise, Rule
 from bootleader._core.validation import positive
-from bootleader.policies.base import IndexRule, Noise, Policy, Rule
 from bootleader.policies._two_point_weights import Weights, two_point_rule, validated_weights
+from bootleader.policies.base import Policy
 
 
-def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple[Any, Any, Any]:
+def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
     """Index ~ N(Ybar, (RSS + 2 (s+2) sigma_a^2) / (s+2)^2)."""
-    sigma_a = theta[0]
-    return mean, math.sqrt(rss + 2.0 * (s + 2.0) * sigma_a * sigma_a) / (s + 2.0), math.inf
+    sigma_a, s = params[0], arm.count
+    return arm.mean, math.sqrt(arm.rss + 2.0 * (s + 2.0) * sigma_a * sigma_a) / (s + 2.0), math.inf
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bootleader.policies.base import IndexRule, Noise, Policy, Rule
+from bootleader._core.rules import IndexRule, Noise, Rule
 from bootleader.policies._two_point_weights import Weights, two_point_rule, validated_weights
+from bootleader.policies.base import Policy
 
 
-def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple[Any, Any, Any]:
+def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
     """Index ~ N(Ybar, RSS / s^2)."""
-    return mean, math.sqrt(rss) / s, math.inf
+    return arm.mean, math.sqrt(arm.rss) / arm.count, math.inf
 
 
 @dataclass(frozen=True, repr=False)

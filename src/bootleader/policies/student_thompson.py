@@ -6,12 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bootleader.policies.base import IndexRule, Noise, Policy
+from bootleader._core.rules import IndexRule, Noise
+from bootleader.policies.base import Policy
 
 
-def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple[Any, Any, Any]:
+def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
     """Index = Ybar + T sqrt(RSS / (s (s-1))), T Student with s-1 degrees of freedom."""
-    return mean, math.sqrt(rss / (s * (s - 1.0))), s - 1.0
+    s = arm.count
+    return arm.mean, math.sqrt(arm.rss / (s * (s - 1.0))), s - 1.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,7 +26,7 @@ class StudentThompson(Policy):
 
     Examples
     --------
-    >>> StudentThompson().rule.opening
+    >>> StudentThompson().rule.initial_pulls
     2
     """
 
@@ -32,4 +34,4 @@ class StudentThompson(Policy):
 
     @property
     def rule(self) -> IndexRule:
-        return IndexRule(law, Noise.STUDENT, opening=2)
+        return IndexRule(law, Noise.STUDENT, initial_pulls=2)

@@ -9,13 +9,15 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from bootleader._core.rules import IndexRule, Noise
 from bootleader._core.validation import positive, real
-from bootleader.policies.base import IndexRule, Noise, Policy
+from bootleader.policies.base import Policy
 
 
-def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple[Any, Any, Any]:
+def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
     """Index ~ posterior N(m, 1/p), p = 1/v0 + s/sd^2 and p m = m0/v0 + s Ybar/sd^2."""
-    prior_mean, prior_precision = theta[0], theta[1]
+    prior_mean, prior_precision = params[0], params[1]
+    s, mean, noise_sd = arm.count, arm.mean, arm.noise_sd
     if noise_sd == 0.0 and s > 0.0:
         return mean, 0.0, math.inf
     data_precision = s / (noise_sd * noise_sd) if s > 0.0 else 0.0
@@ -48,7 +50,7 @@ class ThompsonSampling(Policy):
     --------
     >>> ThompsonSampling(noise_sd=2.0)
     ThompsonSampling(noise_sd=2.0)
-    >>> ThompsonSampling(prior_sd=float('inf'), noise_sd='oracle').rule.opening
+    >>> ThompsonSampling(prior_sd=float('inf'), noise_sd='oracle').rule.initial_pulls
     1
     """
 
@@ -72,7 +74,7 @@ class ThompsonSampling(Policy):
     def rule(self) -> IndexRule:
         flat = self.prior_sd == math.inf
         precision = 0.0 if flat else 1.0 / float(self.prior_sd) ** 2
-        return IndexRule(law, Noise.NORMAL, (float(self.prior_mean), precision), opening=1 if flat else 0)
+        return IndexRule(law, Noise.NORMAL, (float(self.prior_mean), precision), initial_pulls=1 if flat else 0)
 
     def known_sd(self, arms: int, true_sd: Any) -> Any:
         if isinstance(self.noise_sd, str):

@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from bootleader._core.rules import IndexRule, Noise
 from bootleader._core.validation import positive
-from bootleader.policies.base import IndexRule, Noise, Policy
+from bootleader.policies.base import Policy
 
 
-def law(theta: Any, noise_sd: Any, s: Any, mean: Any, rss: Any, v: Any) -> tuple[Any, Any, Any]:
+def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
     """Index = Ybar + (sd / sqrt s) sqrt(2 log t)."""
-    return mean, theta[0] / math.sqrt(s), 0.0
+    return arm.mean, params[0] / math.sqrt(arm.count), 0.0
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,26 +11,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.bandits import DRAWS, Arms, Bandit
+from bootleader._core.parameters import ArmParameters
+from bootleader._core.rules import HistoryRule, IndexRule
+from bootleader.bandits import Bandit
 from bootleader.bandits.base import filled
-from bootleader.policies import HistoryRule, IndexRule, Policy
-from bootleader.simulation._work_stealing import SILENT, Bell, Crew
+from bootleader.policies import Policy
+from bootleader.simulation import _kernels
 from bootleader.simulation._python_loop import play_python
+from bootleader.simulation._work_stealing import NEVER, InterruptFlag, WorkStealing
 
 if TYPE_CHECKING:
     from bootleader._core.kernels.run_setup import Streams
+    from bootleader._core.kernels.trajectory import Trajectory
 
 Floats = npt.NDArray[np.float64]
 
-GROUP = 32  # runs of a block whose curves are summed together, so that sums do not depend on how wide blocks are
-PARAMETERS = 5  # the most that any rule has
-FEWEST_LANES = 8  # of a part of a block: two vectors
-WORTH_CUTTING = 300_000  # index draws that a block has left, at the least: about a millisecond
+GROUP = 32  # runs whose curves are summed together, so that sums do not depend on how wide blocks are
+FEWEST_LANES = 8  # in a part of a block: two vectors
+WORTH_DIVIDING = 300_000  # index draws that a block must have left: about a millisecond
+# What is kept over time, in this order: each as a mean and a sum of squares over runs.
+QUANTITIES = ("regret", "reward", "best_arm_share", "simple_regret", "best_arm_recommended")
 
 
 @dataclass(frozen=True)
 class Block:
-    """Everything that a block needs to be played anywhere: small, and picklable."""
+    """Everything that is needed to play a block anywhere: small, and picklable."""
 
     policy: Any
     bandit: Bandit
@@ -43,7 +48,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Group:
-    """What is kept of the regret curves (checkpoint x run) of some consecutive runs: their mean and squares."""
+    """The mean over some consecutive runs, and the sum of squared deviations from it (quantity x checkpoint)."""
 
     runs: int
     mean: Floats
@@ -51,8 +56,9 @@ class Group:
 
     @classmethod
     def of(cls, curves: Floats) -> Group:
-        mean = curves.mean(axis=1)
-        return cls(curves.shape[1], mean, ((curves - mean[:, None]) ** 2).sum(axis=1))
+        """Of curves (quantity x checkpoint x run)."""
+        mean = curves.mean(axis=2)
+        return cls(curves.shape[2], mean, ((curves - mean[:, :, None]) ** 2).sum(axis=2))
 
 
 @dataclass(frozen=True)
@@ -63,58 +69,76 @@ class BlockResult:
     groups: list[Group]
     final: Floats
     pulls: npt.NDArray[np.int64]
+    pulls_by_rank: npt.NDArray[np.int64]
     seconds: float
 
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs of a block, laid out for a kernel: arms and streams (arm x run)."""
+    """The runs of a block, laid out for a kernel."""
 
-    arms: Arms
+    parameters: ArmParameters
     gap: Floats
     streams: Streams
-    curves: Floats = field(repr=False)
+    trajectory: Trajectory = field(repr=False)
 
     @classmethod
     def of(cls, block: Block) -> Runs:
-        """Draw the arms and start the streams of a block."""
-        from bootleader._core.kernels.run_setup import started
+        """Draw the arms and set up the streams of a block."""
+        from bootleader._core.kernels.run_setup import run_setup
+        from bootleader._core.kernels.trajectory import new_trajectory
 
         bandit = block.bandit
-        streams, uniforms = started(block.seed, block.first_run, block.runs, bandit.arms, bandit.uniforms)
-        arms = bandit.arms_from(uniforms)
+        streams, uniforms = run_setup(block.seed, block.first_run, block.runs, bandit.arms, bandit.uniforms)
+        parameters = bandit.parameters_from(uniforms)
         return cls(
-            arms=arms,
-            gap=arms.mean.max(axis=0) - arms.mean,
+            parameters=parameters,
+            gap=parameters.mean.max(axis=0) - parameters.mean,
             streams=streams,
-            curves=np.zeros((len(block.checkpoints), block.runs)),
+            trajectory=new_trajectory(len(block.checkpoints), block.runs),
+        )
+
+    def curves(self, checkpoints: npt.NDArray[np.int64]) -> Floats:
+        """The quantities that are kept (quantity x checkpoint x run)."""
+        recorded = self.trajectory
+        return np.stack(
+            [
+                recorded.regret,
+                recorded.reward,
+                recorded.best_pulls / checkpoints[:, None],
+                recorded.simple_regret,
+                recorded.simple_regret == 0.0,
+            ]
         )
 
 
-def finds_leader_by_tournament(policy: Any, arms: int) -> bool:
-    """Whether runs of this policy with so many arms are played by the kernel for many arms."""
-    return isinstance(policy, Policy) and isinstance(policy.rule, IndexRule) and policy.rule.is_crowded(arms)
+def uses_leader_tree(policy: Any, arms: int) -> bool:
+    """Whether runs of this policy with so many arms are played by the kernel for very many arms."""
+    return isinstance(policy, Policy) and isinstance(policy.rule, IndexRule) and policy.rule.uses_leader_tree(arms)
 
 
-def play_block(block: Block, crew: Crew | None = None) -> BlockResult:
+def play_block(block: Block, threads: WorkStealing | None = None) -> BlockResult:
     """Play a block to the end (or raise ``Stopped``), whichever kind of policy it holds."""
-    crew = crew or Crew()
+    threads = threads or WorkStealing()
     runs = Runs.of(block)
     if not isinstance(block.policy, Policy):
         started = time.thread_time()
-        pulls = play_python(_copied(block.policy), block, runs, crew)
+        pulls = play_python(_copied(block.policy), block, runs, threads)
         seconds = time.thread_time() - started
-    elif not isinstance(block.policy.rule, IndexRule):
-        pulls, seconds = _play_history(block.policy.rule, block, runs, crew)
-    elif finds_leader_by_tournament(block.policy, block.bandit.arms):
-        pulls, seconds = _play_tournament(block.policy, block.policy.rule, block, runs, crew)
+    elif isinstance(block.policy.rule, HistoryRule):
+        pulls, seconds = _play_history(block.policy.rule, block, runs, threads)
+    elif uses_leader_tree(block.policy, block.bandit.arms):
+        pulls, seconds = _play_large_k(block.policy, block.policy.rule, block, runs, threads)
     else:
-        pulls, seconds = _play_lockstep(block.policy, block.policy.rule, block, runs, crew)
+        pulls, seconds = _play_lockstep(block.policy, block.policy.rule, block, runs, threads)
+    curves = runs.curves(block.checkpoints)
+    order = np.argsort(runs.gap, axis=0, kind="stable")  # arms of each run, the best first
     return BlockResult(
         runs=block.runs,
-        groups=[Group.of(runs.curves[:, first : first + GROUP].copy()) for first in range(0, block.runs, GROUP)],
-        final=runs.curves[-1].copy(),
-        pulls=pulls,
+        groups=[Group.of(curves[:, :, first : first + GROUP].copy()) for first in range(0, block.runs, GROUP)],
+        final=runs.trajectory.regret[-1].copy(),
+        pulls=pulls.sum(axis=1),
+        pulls_by_rank=np.take_along_axis(pulls, order, axis=0).sum(axis=1),
         seconds=seconds,
     )
 
@@ -130,136 +154,113 @@ def _copied(policy: Any) -> Any:
         ) from error
 
 
-def _padded(theta: tuple[float, ...]) -> tuple[float, ...]:
-    """Parameters as a tuple of one length, so that one compiled kernel takes them all."""
-    return theta + (0.0,) * (PARAMETERS - len(theta))
-
-
-def _index_plan(rule: IndexRule, bandit: Bandit) -> Any:
-    from bootleader._core.numba_bridge import LAWS
-    from bootleader._core.kernels.lockstep import Plan
-
-    return Plan(
-        LAWS.index(rule.law), int(rule.noise), _padded(rule.theta), rule.opening, rule.pooled, rule.epsilon,
-        DRAWS.index(bandit.draw),
-    )  # fmt: skip
-
-
 def _known_sd(policy: Policy, runs: Runs) -> Floats:
-    """Each arm's noise sd in each run, as the policy believes it."""
-    return filled(runs.gap.shape, policy.known_sd(len(runs.gap), runs.arms.sd))
+    """Each arm's noise sd in each run, as the policy knows it."""
+    return filled(runs.gap.shape, policy.known_sd(len(runs.gap), runs.parameters.sd))
 
 
-def _play_lockstep(
-    policy: Policy, rule: IndexRule, block: Block, runs: Runs, crew: Crew
-) -> tuple[npt.NDArray[np.int64], float]:
-    from bootleader._core.kernels import lockstep
-
-    plan = _index_plan(rule, block.bandit)
-    lanes = lockstep.new_lanes(runs, _known_sd(policy, runs))
-    lockstep.advance(plan, *lanes, block.checkpoints, SILENT, 0, 0)  # compiles, which is not to count
-    seconds = _play_lanes(plan, lanes, block, crew, 0)
-    return np.asarray(lanes.table.pulls, np.int64), seconds
+Played = tuple[npt.NDArray[np.int64], float]  # pulls (arm x run), processor seconds
 
 
-def _play_lanes(plan: Any, lanes: Any, block: Block, crew: Crew, start: int) -> float:
-    """Play runs in lock step from a round to the end, half of them elsewhere once a thread is free to."""
-    from bootleader._core.kernels import lockstep
+def _play_lockstep(policy: Policy, rule: IndexRule, block: Block, runs: Runs, threads: WorkStealing) -> Played:
+    from bootleader._core.kernels.lockstep import new_lanes
 
-    arms, count = lanes.table.gap.shape
+    kernel, plan = _kernels.lockstep(rule, block.bandit, block.rounds)
+    lanes = new_lanes(runs.parameters, runs.streams, _known_sd(policy, runs), runs.gap, runs.trajectory)
+    kernel(plan, *lanes, block.checkpoints, NEVER, 0, 0)  # compiles, which is not timed
+    seconds = _play_lanes(kernel, plan, lanes, block, threads, 0)
+    return np.asarray(lanes.state.pulls, np.int64), seconds
+
+
+def _play_lanes(kernel: Any, plan: Any, lanes: Any, block: Block, threads: WorkStealing, start: int) -> float:
+    """Play runs in lock step from a round to the end; an idle thread takes half of them."""
+    arms, count = lanes.state.gap.shape
 
     def left(played: int) -> int:
         draws = (block.rounds - played) * int(arms * count)
-        return draws if draws >= WORTH_CUTTING and count >= 2 * FEWEST_LANES else 0
+        return draws if draws >= WORTH_DIVIDING and count >= 2 * FEWEST_LANES else 0
 
-    def go_on(bell: Bell) -> int:
-        return int(lockstep.advance(plan, *lanes, block.checkpoints, bell, start, block.rounds))
+    def go_on(interrupt: InterruptFlag) -> int:
+        return int(kernel(plan, *lanes, block.checkpoints, interrupt, start, block.rounds))
 
-    played, seconds, promised = _timed(crew, go_on, left(start))
-    if not promised:
+    played, seconds, assigned = _timed(threads, go_on, left(start))
+    if not assigned:
         return seconds
     if left(played) == 0:
-        crew.decline()
-        return seconds + _play_lanes(plan, lanes, block, crew, played)
+        threads.decline()
+        return seconds + _play_lanes(kernel, plan, lanes, block, threads, played)
     middle = count // 8 * 4  # a whole number of vectors
     here, there = lanes.part(0, middle), lanes.part(middle, count)
-    half = crew.hand_over(_play_lanes, plan, there, block, crew, played)
-    seconds += _play_lanes(plan, here, block, crew, played) + float(crew.result_of(half))
+    half = threads.split_off(_play_lanes, kernel, plan, there, block, threads, played)
+    seconds += _play_lanes(kernel, plan, here, block, threads, played) + float(threads.result_of(half))
     lanes.put_back(0, here)
     lanes.put_back(middle, there)
     return seconds
 
 
-def _play_tournament(
-    policy: Policy, rule: IndexRule, block: Block, runs: Runs, crew: Crew
-) -> tuple[npt.NDArray[np.int64], float]:
-    from bootleader._core.kernels import large_k as tournament
+def _play_large_k(policy: Policy, rule: IndexRule, block: Block, runs: Runs, threads: WorkStealing) -> Played:
+    from bootleader._core.kernels.large_k import new_state
 
+    kernel, plan = _kernels.large_k(rule, block.bandit, block.rounds)
     noise_sd = _known_sd(policy, runs)
 
-    def new_table(lane: int) -> Any:
-        return tournament.new_table(noise_sd[:, lane].copy(), runs.gap[:, lane].copy())
+    def state_of(run: int) -> Any:
+        return new_state(noise_sd[:, run].copy(), runs.gap[:, run].copy())
 
-    return _play_one_by_one(
-        tournament.advance, _index_plan(rule, block.bandit), new_table, block, runs, crew, range(block.runs)
-    )
+    return _play_one_by_one(kernel, plan, state_of, block, runs, threads, range(block.runs))
 
 
-def _play_history(rule: HistoryRule, block: Block, runs: Runs, crew: Crew) -> tuple[npt.NDArray[np.int64], float]:
-    from bootleader._core.numba_bridge import RESAMPLERS
-    from bootleader._core.kernels import history as resampling
+def _play_history(rule: HistoryRule, block: Block, runs: Runs, threads: WorkStealing) -> Played:
+    from bootleader._core.kernels.history import new_state, values_size
 
-    plan = resampling.HistoryPlan(
-        RESAMPLERS.index(rule.resample), _padded(rule.theta), rule.opening, DRAWS.index(block.bandit.draw)
-    )
+    kernel, plan = _kernels.history(rule, block.bandit)
 
-    def new_table(lane: int) -> Any:
-        arena = np.empty(resampling.arena_size(block.bandit.arms, block.rounds))
-        return resampling.new_table(arena, runs.gap[:, lane].copy())
+    def state_of(run: int) -> Any:
+        return new_state(np.empty(values_size(block.bandit.arms, block.rounds)), runs.gap[:, run].copy())
 
-    return _play_one_by_one(resampling.advance, plan, new_table, block, runs, crew, range(block.runs))
+    return _play_one_by_one(kernel, plan, state_of, block, runs, threads, range(block.runs))
 
 
 def _play_one_by_one(
-    advance: Any, plan: Any, new_table: Any, block: Block, runs: Runs, crew: Crew, lanes: range
-) -> tuple[npt.NDArray[np.int64], float]:
-    """Play some runs of a block one after the other, the later ones elsewhere once a thread is free to."""
-    pulls, seconds, half = np.zeros(block.bandit.arms, np.int64), 0.0, None
-    while lanes:
-        lane, lanes = lanes[0], lanes[1:]
-        table = new_table(lane)
-        run = (plan, runs.arms, runs.streams, table, runs.curves, block.checkpoints, lane)
-        advance(*run, SILENT, 0, 0)  # compiles, which is not to count
+    kernel: Any, plan: Any, state_of: Any, block: Block, runs: Runs, threads: WorkStealing, wanted: range
+) -> Played:
+    """Play some runs of a block one after the other; an idle thread takes the later ones."""
+    pulls, seconds, half = np.zeros((block.bandit.arms, block.runs), np.int64), 0.0, None
+    while wanted:
+        run, wanted = wanted[0], wanted[1:]
+        state = state_of(run)
+        arguments = (plan, runs.parameters, runs.streams, state, runs.trajectory, block.checkpoints, run)
+        kernel(*arguments, NEVER, 0, 0)  # compiles, which is not timed
         played = 0
         while played < block.rounds:
 
-            def go_on(bell: Bell, run: Any = run, start: int = played) -> int:
-                return int(advance(*run, bell, start, block.rounds))
+            def go_on(interrupt: InterruptFlag, arguments: Any = arguments, start: int = played) -> int:
+                return int(kernel(*arguments, interrupt, start, block.rounds))
 
-            played, taken, promised = _timed(crew, go_on, left=len(lanes) * block.rounds * block.bandit.arms)
+            played, taken, assigned = _timed(threads, go_on, left=len(wanted) * block.rounds * block.bandit.arms)
             seconds += taken
-            if promised:
-                apart = replace(runs, streams=runs.streams.copied())  # two cores write to no line in common
-                half = crew.hand_over(_play_one_by_one, advance, plan, new_table, block, apart, crew, lanes)
-                lanes = range(0)
-        pulls += np.asarray(table.pulls, np.int64)
+            if assigned:
+                apart = replace(runs, streams=runs.streams.copied())  # two cores write to no cache line in common
+                half = threads.split_off(_play_one_by_one, kernel, plan, state_of, block, apart, threads, wanted)
+                wanted = range(0)
+        pulls[:, run] = state.pulls
     if half is not None:
-        other_pulls, other_seconds = crew.result_of(half)
+        other_pulls, other_seconds = threads.result_of(half)
         pulls, seconds = pulls + other_pulls, seconds + other_seconds
     return pulls, seconds
 
 
-def _timed(crew: Crew, go_on: Callable[[Bell], int], left: float) -> tuple[int, float, bool]:
-    """Play until the end or the bell: how many rounds are played, the processor seconds, whether a thread is free."""
-    bell = crew.listen(left)
+def _timed(threads: WorkStealing, go_on: Callable[[InterruptFlag], int], left: float) -> tuple[int, float, bool]:
+    """Play until the end or an interrupt: rounds played, processor seconds, whether an idle thread was assigned."""
+    flag = threads.register(left)
     began = time.thread_time()
-    played = go_on(bell)
+    played = go_on(flag)
     seconds = time.thread_time() - began
-    return played, seconds, crew.leave(bell)
+    return played, seconds, threads.unregister(flag)
 
 
-def play_blocks(blocks: list[Block], crew: Crew | None = None) -> list[BlockResult]:
+def play_blocks(blocks: list[Block], threads: WorkStealing | None = None) -> list[BlockResult]:
     """Play some blocks one after the other: a task, wherever the executor runs it."""
-    crew = crew or Crew()
-    with crew.task():
-        return [play_block(block, crew) for block in blocks]
+    threads = threads or WorkStealing()
+    with threads.task():
+        return [play_block(block, threads) for block in blocks]

@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.bandits import Bandit
-from bootleader._core.validation import seed_of, whole
 from bootleader._core.moments import chan
+from bootleader._core.validation import seed_of, whole
+from bootleader.bandits import Bandit
 from bootleader.policies import IndexRule, Policy
-from bootleader.simulation._blocks import GROUP, Block, BlockResult, finds_leader_by_tournament, play_blocks
-from bootleader.simulation._work_stealing import Crew
+from bootleader.simulation._blocks import GROUP, QUANTITIES, Block, BlockResult, play_blocks, uses_leader_tree
 from bootleader.simulation._python_loop import PythonPolicy
+from bootleader.simulation._work_stealing import WorkStealing
 from bootleader.simulation.result import Simulation
 
-WIDE = 2 * GROUP  # runs in lock step, as long as there are many: more are no faster
-NARROW_A_CORE = 2  # blocks of one group at the end of a job that is played where blocks cannot be cut
-OTHER_LANES = 2
-TOURNAMENT_LANES = 1  # with very many arms one run is work and memory enough for a block
+WIDE = 2 * GROUP  # runs in lock step while there are many; more are no faster
+NARROW_A_CORE = 2  # blocks of one group at the end, on executors where blocks cannot be divided
+OTHER_RUNS = 2
+LARGE_K_RUNS = 1  # with very many arms one run is work and memory enough for a block
 TASK_WORK = 2e7  # index draws (arms x rounds x runs) that a task should hold if it can
-OTHER_DRAW = 50  # index draws that one from a history, or by a policy of the user's, is worth at least
+OTHER_DRAW = 50  # an index from a history, or of a policy of the user's, costs at least so many index draws
 TASKS_A_CORE = 16  # at least, so that no core is idle for long at the end
 IN_FLIGHT = 64  # tasks handed to the executor ahead of time, at the least
 AHEAD = 16  # windows by which tasks may run ahead of the oldest unfinished one
@@ -94,17 +94,17 @@ def simulate(
     width = width_of(executor)
     narrow = 0 if executor is None or isinstance(executor, ThreadPoolExecutor) else NARROW_A_CORE * width
     tasks = tasks_of(list(named.values()), bandit, seed, runs, rounds, marks, width, narrow)
-    with _told(progress, runs * len(named)) as told:
+    with _progress_callback(progress, runs * len(named)) as report:
         for task, results in _mapped(tasks, executor, width):
             gathered[task.policy].take(task.first_block, results)
-            told(sum(result.runs for result in results))
+            report(sum(result.runs for result in results))
     return Simulation(
         policies=tuple(named),
         rounds=marks,
-        mean_regret=np.array([g.mean for g in gathered]),
-        sem=np.array([g.sem for g in gathered]),
+        over_time=np.array([[g.mean, g.standard_error] for g in gathered]).transpose(0, 2, 1, 3),
         final_regret=np.array([g.final for g in gathered]),
         pulls=np.array([g.pulls / runs for g in gathered]),
+        pulls_by_rank=np.array([g.pulls_by_rank / runs for g in gathered]),
         seconds=np.array([g.seconds for g in gathered]),
         bandit=repr(bandit),
         seed=seed,
@@ -158,10 +158,10 @@ class Task:
 
 def block_sizes(policy: Any, arms: int, runs: int, narrow: int) -> list[int]:
     """Runs of each block of this policy, in order; runs in lock step end in so many narrow blocks at least."""
-    if finds_leader_by_tournament(policy, arms):
-        sizes = [TOURNAMENT_LANES] * runs
+    if uses_leader_tree(policy, arms):
+        sizes = [LARGE_K_RUNS] * runs
     elif not _has_index_rule(policy):
-        sizes = [OTHER_LANES] * -(-runs // OTHER_LANES)
+        sizes = [OTHER_RUNS] * -(-runs // OTHER_RUNS)
     else:
         groups = -(-runs // GROUP)
         wide = max(0, groups - narrow) * GROUP // WIDE
@@ -205,11 +205,11 @@ def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterato
             yield from _mapped(tasks, own, width)
     elif isinstance(executor, ThreadPoolExecutor):
         _import_kernels(any(isinstance(task.blocks[0].policy, Policy) for task in tasks))
-        crew = Crew(executor, min(width, cores()), len(tasks))
+        threads = WorkStealing(executor, min(width, cores()), len(tasks))
         try:
-            yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks, crew))
+            yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks, threads))
         except BaseException:
-            crew.stop()
+            threads.stop()
             raise
     else:
         yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks))
@@ -230,7 +230,7 @@ def _windowed(
     try:
         while True:
             oldest = next(iter(flying.values()), submitted)
-            # Not too far ahead of a task that hangs: what ends after it has to be kept until it does.
+            # Not too far ahead of a task that hangs: later results are kept until it ends.
             last = min(len(tasks), oldest + AHEAD * window, submitted + window - len(flying))
             for place in range(submitted, last):
                 flying[submit(tasks[place])] = place
@@ -259,16 +259,17 @@ class Gathered:
     _count: float = 0.0
 
     def __post_init__(self) -> None:
-        self.mean = np.zeros(self.marks)
-        self._squares = np.zeros(self.marks)
+        self.mean = np.zeros((len(QUANTITIES), self.marks))
+        self._squares = np.zeros((len(QUANTITIES), self.marks))
         self.final = np.zeros(self.runs)
         self.pulls = np.zeros(self.arms, np.int64)
+        self.pulls_by_rank = np.zeros(self.arms, np.int64)
 
     @property
-    def sem(self) -> npt.NDArray[np.float64]:
+    def standard_error(self) -> npt.NDArray[np.float64]:
         """Standard error of the mean; not a number for a single run."""
         if self.runs < 2:
-            return np.full(self.marks, np.nan)
+            return np.full(self.mean.shape, np.nan)
         return np.asarray(np.sqrt(self._squares / (self.runs - 1) / self.runs))
 
     def take(self, first_block: int, results: list[BlockResult]) -> None:
@@ -279,6 +280,7 @@ class Gathered:
             start = int(self._count)
             self.final[start : start + block.runs] = block.final
             self.pulls += block.pulls
+            self.pulls_by_rank += block.pulls_by_rank
             self.seconds += block.seconds
             for group in block.groups:
                 self._count, self.mean, self._squares = chan(
@@ -293,7 +295,7 @@ def cores() -> int:
 
 
 def width_of(executor: Any) -> int:
-    """How many tasks an executor plays at once, as far as it can be told; nothing but speed depends on it."""
+    """How many tasks an executor plays at once, as far as is known; only speed depends on it."""
     if executor is None:
         return cores()
     client: Any = getattr(executor, "_client", None)  # Dask's executor knows the cluster only through its client
@@ -304,8 +306,8 @@ def width_of(executor: Any) -> int:
 
 
 @contextmanager
-def _told(progress: bool | Callable[[int], object], total: int) -> Iterator[Callable[[int], object]]:
-    """Whom to tell how many runs have ended."""
+def _progress_callback(progress: bool | Callable[[int], object], total: int) -> Iterator[Callable[[int], object]]:
+    """Yield the progress callback."""
     if callable(progress):
         yield progress
     elif not progress:

@@ -1,7 +1,8 @@
-"""The threads that play one simulation: they stop when told to, and who has nothing to do takes over half a block.
+"""Work stealing between the threads of one simulation, and stopping them.
 
-A thread deep in compiled code hears of the others through its *bell*, one number in an array that its kernel looks at
-every round. Nothing but speed depends on who plays what: a block may be cut between any two rounds.
+A thread in compiled code is reached through its *interrupt flag*, one number in an array that its kernel reads every
+round. A block of runs may be divided between any two rounds, so an idle thread can take over half of a running block.
+Only speed depends on which thread plays what.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Bell = npt.NDArray[np.int64]
-SILENT: Bell = np.zeros(1, np.int64)  # for who need not be reached
+InterruptFlag = npt.NDArray[np.int64]
+NEVER: InterruptFlag = np.zeros(1, np.int64)  # the flag of calls that cannot be interrupted
 
 
-class Stopped(Exception):  # noqa: N818  (nothing went wrong: the caller asked for it)
-    """A block was told to stop before its end."""
+class Stopped(Exception):  # noqa: N818  (not an error: the caller asked for it)
+    """A block was stopped before its end."""
 
 
-class Crew:
-    """Whoever plays the blocks of one simulation; without a pool, one thread alone.
+class WorkStealing:
+    """The threads that play the blocks of one simulation; without a pool, a single thread.
 
     Parameters
     ----------
@@ -42,67 +43,69 @@ class Crew:
         self._pool = pool
         self._width = width
         self._waiting = tasks  # tasks that no thread has begun
-        self._working = 0  # threads at work, those left out that wait for a half of theirs
-        self._promised = 0  # threads that were offered to a block and are not at work there yet
-        self._at_play: list[Bell] = []
-        self._to_cut: list[tuple[float, Bell]] = []  # blocks that can be cut, and how much they have left to do
-        self._halves: deque[Half] = deque()  # handed over, and not begun
+        self._working = 0  # threads at work, without those that wait for a half of theirs
+        self._promised = 0  # idle threads that were assigned to a block and have not begun there
+        self._running: list[InterruptFlag] = []
+        self._divisible: list[
+            tuple[float, InterruptFlag]
+        ] = []  # blocks that can be divided, with the work they have left
+        self._halves: deque[Half] = deque()  # split off, and not begun
         self._changed = threading.Condition(threading.RLock())
 
     @contextmanager
     def task(self) -> Iterator[None]:
-        """Begin a task, and be free at its end."""
+        """Count this thread as working for the duration of a task."""
         with self._changed:
             self._waiting -= 1
-        with self._at_work():
+        with self._counted():
             yield
 
-    def listen(self, left: float = 0.0) -> Bell:
-        """A bell for who is about to play; with something ``left`` to give away it may ring for that."""
-        bell = np.zeros(1, np.int64)
+    def register(self, left: float = 0.0) -> InterruptFlag:
+        """Register a running block; ``left`` is the work that could be split off."""
+        flag = np.zeros(1, np.int64)
         with self._changed:
-            self._at_play.append(bell)
+            self._running.append(flag)
             if self.stopping:
-                _ring(bell)
+                _raise(flag)
             if left > 0.0:
-                self._to_cut.append((left, bell))
-                self._offer()
-        return bell
+                self._divisible.append((left, flag))
+                self._assign_idle_threads()
+        return flag
 
-    def leave(self, bell: Bell) -> bool:
-        """Stop listening; whether a free thread was promised in the meantime: hand something over, or decline."""
+    def unregister(self, flag: InterruptFlag) -> bool:
+        """Remove a block; whether an idle thread was assigned to it: then call ``split_off`` or ``decline``."""
         with self._changed:
             if self.stopping:
                 raise Stopped
-            self._at_play = [other for other in self._at_play if other is not bell]
-            self._to_cut = [(left, other) for left, other in self._to_cut if other is not bell]
-            return bool(bell[0])
+            self._running = [other for other in self._running if other is not flag]
+            self._divisible = [(left, other) for left, other in self._divisible if other is not flag]
+            return bool(flag[0])
 
     def decline(self) -> None:
-        """Let the thread that was promised go to another block."""
+        """Release the idle thread that was assigned to this block."""
         with self._changed:
             self._promised -= 1
-            self._offer()
+            self._assign_idle_threads()
 
-    def hand_over(self, work: Callable[..., Any], *args: Any) -> Half:
-        """Give work to the thread that was promised."""
+    def split_off(self, work: Callable[..., Any], *args: Any) -> Half:
+        """Give work to the idle thread that was assigned to this block."""
         half = Half(work, args)
         with self._changed:
             self._halves.append(half)
             self._changed.notify_all()
         if self._pool is not None:
-            with suppress(RuntimeError):  # the pool takes no more work: then the half is played by who waits for it
-                self._pool.submit(self._play_a_half)
+            with suppress(RuntimeError):  # the pool is shut down: then the thread that waits for the half plays it
+                self._pool.submit(self._play_half)
         return half
 
     def result_of(self, half: Half) -> Any:
-        """Wait for a half, and play what there is to play in the meantime: this one, if nobody has begun it."""
+        """Wait for a half. In the meantime play what there is to play: this one, if no thread has begun it."""
         with self._changed:
             self._working -= 1
-            self._offer()
+            self._assign_idle_threads()
         try:
             while not half.done():
-                if not self._play_a_half():
+                if not self._play_half():
                     with self._changed:
                         self._changed.wait_for(lambda: half.done() or self._halves)
         finally:
@@ -111,14 +114,14 @@ class Crew:
         return half.result()
 
     def stop(self) -> None:
-        """Tell everyone to stop, now."""
+        """Interrupt all running blocks."""
         with self._changed:
             self.stopping = True
-            for bell in self._at_play:
-                _ring(bell)
+            for flag in self._running:
+                _raise(flag)
 
     @contextmanager
-    def _at_work(self) -> Iterator[None]:
+    def _counted(self) -> Iterator[None]:
         with self._changed:
             self._working += 1
         try:
@@ -126,27 +129,27 @@ class Crew:
         finally:
             with self._changed:
                 self._working -= 1
-                self._offer()
+                self._assign_idle_threads()
                 self._changed.notify_all()
 
-    def _play_a_half(self) -> bool:
-        """Play a half that was handed over, if there is one."""
+    def _play_half(self) -> bool:
+        """Play a half that was split off, if there is one."""
         with self._changed:
             if not self._halves:
                 return False
             half = self._halves.popleft()
             self._promised -= 1
-        with self._at_work():
+        with self._counted():
             half.play()
         return True
 
-    def _offer(self) -> None:
-        """Promise threads that have nothing to do to the blocks that have most left."""
+    def _assign_idle_threads(self) -> None:
+        """Assign idle threads to the blocks that have most work left, and interrupt those."""
         idle = self._width - self._working - self._waiting - self._promised
-        while idle > 0 and self._to_cut:
-            most = max(self._to_cut, key=lambda pair: pair[0])
-            self._to_cut = [pair for pair in self._to_cut if pair is not most]
-            _ring(most[1])
+        while idle > 0 and self._divisible:
+            most = max(self._divisible, key=lambda pair: pair[0])
+            self._divisible = [pair for pair in self._divisible if pair is not most]
+            _raise(most[1])
             self._promised += 1
             idle -= 1
 
@@ -159,12 +162,12 @@ class Half(Future[Any]):
         self._work, self._args = work, args
 
     def play(self) -> None:
-        """Play it here; what goes wrong is raised where the result is asked for."""
+        """Play it in this thread; an exception is raised where the result is asked for."""
         try:
             self.set_result(self._work(*self._args))
         except BaseException as error:
             self.set_exception(error)
 
 
-def _ring(bell: Bell) -> None:
-    bell[0] = 1
+def _raise(flag: InterruptFlag) -> None:
+    flag[0] = 1

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-FORMAT = 1
+FORMAT = 2
 WIDEST = 96  # letters of a bandit's description that a line has room for
-ARRAYS = ("rounds", "mean_regret", "sem", "final_regret", "pulls", "seconds")
+ARRAYS = ("rounds", "over_time", "final_regret", "pulls", "pulls_by_rank", "seconds")
 # What NumPy, zipfile and json raise over a file that is damaged or is no archive: flags, sizes and places included.
 DAMAGED = (ValueError, KeyError, TypeError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
@@ -52,7 +52,7 @@ class Comparison:
     a: str
     b: str
     difference: float
-    sem: float
+    standard_error: float
     low: float
     high: float
 
@@ -74,12 +74,14 @@ class Simulation:
         Names of the policies.
     rounds : array
         Checkpoints; the last is the horizon.
-    mean_regret, sem : array, policy x checkpoint
-        Mean over runs of the pseudo-regret, and its standard error.
+    over_time : array, policy x quantity x (mean, standard error) x checkpoint
+        Mean over runs and its standard error of the quantities in ``QUANTITIES``.
     final_regret : array, policy x run
         Pseudo-regret at the horizon.
     pulls : array, policy x arm
         Mean number of pulls, arms in the bandit's order.
+    pulls_by_rank : array, policy x arm
+        Mean number of pulls, each run's best arm first.
     seconds : array
         Processor seconds that each policy took.
     bandit : str
@@ -97,13 +99,23 @@ class Simulation:
 
     policies: tuple[str, ...]
     rounds: npt.NDArray[np.int64]
-    mean_regret: npt.NDArray[np.float64]
-    sem: npt.NDArray[np.float64]
+    over_time: npt.NDArray[np.float64]
     final_regret: npt.NDArray[np.float64]
     pulls: npt.NDArray[np.float64]
+    pulls_by_rank: npt.NDArray[np.float64]
     seconds: npt.NDArray[np.float64]
     bandit: str
     seed: int
+
+    @property
+    def mean_regret(self) -> npt.NDArray[np.float64]:
+        """Mean over runs of the pseudo-regret (policy x checkpoint)."""
+        return self.over_time[:, 0, 0]
+
+    @property
+    def standard_error(self) -> npt.NDArray[np.float64]:
+        """Standard error of the mean regret (policy x checkpoint)."""
+        return self.over_time[:, 0, 1]
 
     @property
     def runs(self) -> int:
@@ -124,11 +136,11 @@ class Simulation:
         return pd.DataFrame(
             {
                 "policy": self.policies,
-                "mean regret": self.mean_regret[:, -1],
-                "std error": self.sem[:, -1],
+                "mean_regret": self.mean_regret[:, -1],
+                "standard_error": self.standard_error[:, -1],
                 "median": quantile[0],
-                "95 %": quantile[1],
-                "99 %": quantile[2],
+                "quantile_95": quantile[1],
+                "quantile_99": quantile[2],
                 "seconds": self.seconds,
             }
         )
@@ -139,7 +151,7 @@ class Simulation:
         Returns
         -------
         pandas.DataFrame
-            One row a policy and checkpoint, with columns policy, round, mean_regret and sem.
+            One row a policy and checkpoint, with columns policy, round, mean_regret and standard_error.
         """
         import pandas as pd
 
@@ -149,7 +161,7 @@ class Simulation:
                 "policy": np.repeat(self.policies, count),
                 "round": np.tile(self.rounds, len(self.policies)),
                 "mean_regret": self.mean_regret.ravel(),
-                "sem": self.sem.ravel(),
+                "standard_error": self.standard_error.ravel(),
             }
         )
 
@@ -176,9 +188,9 @@ class Simulation:
         first, second = self._position(a), self._position(b)
         difference = self.final_regret[first] - self.final_regret[second]
         mean = float(difference.mean())
-        sem = float(difference.std(ddof=1) / math.sqrt(self.runs)) if self.runs > 1 else math.nan
-        reach = float(stdtrit(self.runs - 1, 0.975)) * sem if self.runs > 1 else math.nan
-        return Comparison(self.policies[first], self.policies[second], mean, sem, mean - reach, mean + reach)
+        error = float(difference.std(ddof=1) / math.sqrt(self.runs)) if self.runs > 1 else math.nan
+        reach = float(stdtrit(self.runs - 1, 0.975)) * error if self.runs > 1 else math.nan
+        return Comparison(self.policies[first], self.policies[second], mean, error, mean - reach, mean + reach)
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """Draw the regret curves with bands of one standard error.
@@ -203,7 +215,7 @@ class Simulation:
         if path is not None and not isinstance(path, str | PathLike):
             raise TypeError(f"path must be the name of a file to write, such as 'regret.png', or None, got {path!r}")
         figure = regret_curves(
-            self.rounds, dict(zip(self.policies, zip(self.mean_regret, self.sem, strict=True), strict=True)),
+            self.rounds, dict(zip(self.policies, zip(self.mean_regret, self.standard_error, strict=True), strict=True)),
             title=counted(self.runs, "run"), subtitle=shortened(self.bandit),
         )  # fmt: skip
         if path is not None:
@@ -257,7 +269,9 @@ class Simulation:
     def __str__(self) -> str:
         size = f"{counted(int(self.rounds[-1]), 'round')}, {counted(self.runs, 'run')}, seed {self.seed}"
         header = f"{shortened(self.bandit)}\n{size}\n\n"
-        formatters: Any = dict.fromkeys(("mean regret", "std error", "median", "95 %", "99 %"), _readable)
+        formatters: Any = dict.fromkeys(
+            ("mean_regret", "standard_error", "median", "quantile_95", "quantile_99"), _readable
+        )
         formatters |= {"seconds": "{:.3g}".format}
         return header + self.summary().to_string(index=False, formatters=formatters)
 

@@ -76,7 +76,7 @@ def test_the_kernel_is_chosen_by_the_number_of_arms_alone() -> None:
 @pytest.mark.parametrize("policy", [bl.ReBoot(1.5), bl.AdaptiveReBoot()])
 def test_a_million_arms(policy: Any) -> None:
     arms = 1_000_000
-    rounds = policy.rule.opening * arms + 50_000
+    rounds = policy.rule.initial_pulls * arms + 50_000
     sim = bl.simulate(policy, bl.GaussianBandit(bl.Uniform(0, 1, arms=arms)), rounds=rounds, runs=1)
     assert sim.pulls.sum() == rounds
-    assert sim.pulls.min() >= policy.rule.opening
+    assert sim.pulls.min() >= policy.rule.initial_pulls

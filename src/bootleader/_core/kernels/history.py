@@ -1,37 +1,39 @@
 """The kernel for history rules (Giro, two-point weights): one run after the other.
 
-An arm's rewards lie side by side in an arena. A full stretch moves to one twice as long at the arena's end, so that
-all stretches together take O(rounds), however the pulls spread over the arms.
+An arm's rewards lie side by side in one large array. When an arm's segment is full, it moves to one twice as long at
+the array's end, so that all segments together take O(rounds), however the pulls are divided among the arms.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bootleader._core.history_sums import WORKSPACE, prepare
-from bootleader._core.numba_bridge import RESAMPLERS, fingerprint, inner, kernel, switch
+from bootleader._core.code_fingerprint import code_digest
+from bootleader._core.history_sums import WORKSPACE, write_strides
+from bootleader._core.kernels.trajectory import record_run
 from bootleader._core.moments import welford
-from bootleader._core.kernels.lockstep import draw_of
-from bootleader._core.rng import below
+from bootleader._core.numba_bridge import compiled, inner, is_raised, named, specialise, switch
+from bootleader._core.parameters import RewardParameters
+from bootleader._core.rng import Stream, below
+from bootleader._core.rules import ArmHistory, Contest
 
-FIRST_STRETCH = 8
-
-resample_of = switch("resample", [inner(resample) for resample in RESAMPLERS])
+FIRST_SEGMENT = 8
 
 
 class HistoryPlan(NamedTuple):
     """A history rule and a reward family as numbers."""
 
     resample: int
-    theta: Any
-    opening: int
+    params: Any
+    initial_pulls: int
     draw: int
 
 
-class HistoryTable(NamedTuple):
-    """One run's arms: moments, and where each one's history lies in the arena."""
+class HistoryState(NamedTuple):
+    """One run's arms: moments, and where each one's history lies in the array of all."""
 
     count: Any
     anchor: Any
@@ -39,134 +41,166 @@ class HistoryTable(NamedTuple):
     rss: Any
     lowest: Any
     highest: Any
-    arena: Any
+    values: Any
     start: Any
     room: Any
     used: Any
     gap: Any
-    open_arms: Any
-    open_left: Any
+    initial_arms: Any  # the arms that still need initial pulls, and
+    initial_left: Any  # how many they are
     regret: Any
     indices: Any
 
     @property
     def pulls(self) -> Any:
-        """Of each arm."""
+        """Pulls of each arm."""
         return self.count
 
 
-def arena_size(arms: int, rounds: int) -> int:
-    """Enough for every way the pulls can fall: stretches of 8, 16, ... up to twice an arm's pulls, all kept."""
-    return WORKSPACE + FIRST_STRETCH * arms + 4 * rounds
+def values_size(arms: int, rounds: int) -> int:
+    """Enough for every division of the pulls: segments of 8, 16, ... up to twice an arm's pulls, all kept."""
+    return WORKSPACE + FIRST_SEGMENT * arms + 4 * rounds
 
 
-def new_table(arena: Any, gap: Any) -> HistoryTable:
-    """A run at its start; what the arena holds from another run does not matter."""
+def new_state(values: Any, gap: Any) -> HistoryState:
+    """A run before the first round; what the array holds from another run does not matter."""
     arms = len(gap)
-    return HistoryTable(
+    return HistoryState(
         **{name: np.zeros(arms) for name in ("count", "anchor", "drift", "rss", "lowest", "highest")},
-        arena=arena,
+        values=values,
         start=np.zeros(arms, np.int64),
         room=np.zeros(arms, np.int64),
         used=np.array([WORKSPACE]),
         gap=gap,
-        open_arms=np.arange(arms),
-        open_left=np.array([arms]),
+        initial_arms=np.arange(arms),
+        initial_left=np.array([arms]),
         regret=np.zeros(1),
         indices=np.zeros(arms),
     )
 
 
 @inner
-def remember(table, k, value):
+def append(state, k, value):
     """Append a value to arm k's history."""
-    size = int(table.count[k])
-    if size + 1 >= table.room[k]:
-        room = max(FIRST_STRETCH, 2 * table.room[k])
-        start = table.used[0]
+    size = int(state.count[k])
+    if size + 1 >= state.room[k]:
+        room = max(FIRST_SEGMENT, 2 * state.room[k])
+        start = state.used[0]
         for j in range(size):
-            table.arena[start + j] = table.arena[table.start[k] + j]
-        table.arena[start + size : start + room] = 0.0  # a zero stands behind the last value: see blockwise.py
-        table.start[k] = start
-        table.room[k] = room
-        table.used[0] = start + room
-    table.arena[table.start[k] + size] = value
+            state.values[start + j] = state.values[state.start[k] + j]
+        state.values[start + size : start + room] = 0.0  # vectorised sums read one zero past the last value
+        state.start[k] = start
+        state.room[k] = room
+        state.used[0] = start + room
+    state.values[state.start[k] + size] = value
 
 
 @inner
-def choose_by_history(plan, streams, table, lane):
-    """The arm with the largest index; the one that costs most to draw comes last, and may not have to be drawn."""
-    gamma = streams.gamma[lane]
-    arms = table.count.shape[0]
-    ties, best, leader = 0, -np.inf, 0
-    longest = int(np.argmax(table.count))
-    for turn in range(arms):
-        is_last = turn == arms - 1
-        k = longest if is_last else turn + (turn >= longest)
-        index = resample_of(
-            plan.resample, plan.theta, table.arena, table.start[k], int(table.count[k]), table.anchor[k],
-            table.drift[k], table.rss[k], table.lowest[k], table.highest[k], best, is_last, streams.spare, lane, gamma,
-        )  # fmt: skip
-        table.indices[k] = index
-        if index > best:
-            ties, best, leader = 1, index, k
-        elif index == best:
-            ties += 1
-    if ties > 1:
-        left = below(streams.spare, lane, gamma, ties)
-        for k in range(arms):
-            if table.indices[k] == best:
-                if left == 0:
-                    return k
-                left -= 1
-    return leader
+def learn_reward(state, k, reward):
+    """Add a reward to an arm's history and moments, and the regret of its pull."""
+    anchor = reward if state.count[k] == 0.0 else state.anchor[k]
+    append(state, k, reward - anchor)
+    state.lowest[k] = min(state.lowest[k], reward - anchor)
+    state.highest[k] = max(state.highest[k], reward - anchor)
+    state.count[k], state.anchor[k], state.drift[k], state.rss[k] = welford(
+        state.count[k], state.anchor[k], state.drift[k], state.rss[k], reward
+    )
+    state.regret[0] += state.gap[k]
 
 
 @inner
-def open_arm(opening, streams, table, lane):
-    spot = below(streams.spare, lane, streams.gamma[lane], table.open_left[0])
-    k = table.open_arms[spot]
-    if table.count[k] + 1.0 == opening:
-        table.open_left[0] -= 1
-        table.open_arms[spot] = table.open_arms[table.open_left[0]]
+def pull_initial_arm(initial_pulls, spare, state):
+    """Choose uniformly among the arms that still need initial pulls."""
+    spot = below(spare, state.initial_left[0])
+    k = state.initial_arms[spot]
+    if state.count[k] + 1.0 == initial_pulls:
+        state.initial_left[0] -= 1
+        state.initial_arms[spot] = state.initial_arms[state.initial_left[0]]
     return k
 
 
-def build_kernel(source: str) -> Any:
-    """The kernel, cached on disk under the fingerprint of its sources."""
+def choice(resample_of: Any, digest: str) -> Any:
+    """The choice of the arm with the largest index."""
 
-    @kernel
-    def advance(plan, arms, streams, table, curves, checkpoints, lane, bell, start, stop):
-        source  # noqa: B018  (a free variable, and so part of numba's cache key)
-        prepare(table.arena, streams.gamma[lane])
-        opening_rounds = plan.opening * table.count.shape[0]
-        mark = np.searchsorted(checkpoints, start + 1)
-        for played in range(start, stop):
-            if bell[0] != 0:
-                return played
-            if played < opening_rounds:
-                k = open_arm(plan.opening, streams, table, lane)
-            else:
-                k = choose_by_history(plan, streams, table, lane)
-            reward = draw_of(
-                plan.draw, arms.first[k, lane], arms.second[k, lane], arms.third[k, lane], arms.samples,
-                streams.rewards[k], lane, streams.gamma[lane],
+    @inner
+    @named(f"choose_by_history_{digest}")
+    def choose(plan, spare, state):
+        """The longest history, which costs most to resample, comes last: rejection often decides without it."""
+        arms = state.count.shape[0]
+        ties, best, leader = 0, -np.inf, 0
+        longest = int(np.argmax(state.count))
+        for turn in range(arms):
+            is_last = turn == arms - 1
+            k = longest if is_last else turn + (turn >= longest)
+            history = ArmHistory(
+                state.values, state.start[k], int(state.count[k]), state.anchor[k], state.drift[k], state.rss[k],
+                state.lowest[k], state.highest[k],
             )  # fmt: skip
-            anchor = reward if table.count[k] == 0.0 else table.anchor[k]
-            remember(table, k, reward - anchor)
-            table.lowest[k] = min(table.lowest[k], reward - anchor)
-            table.highest[k] = max(table.highest[k], reward - anchor)
-            table.count[k], table.anchor[k], table.drift[k], table.rss[k] = welford(
-                table.count[k], table.anchor[k], table.drift[k], table.rss[k], reward
-            )
-            table.regret[0] += table.gap[k]
-            if played + 1 == checkpoints[mark]:
-                curves[mark, lane] = table.regret[0]
-                mark += 1
-        return stop
+            index = resample_of(plan.resample, plan.params, history, Contest(best, is_last), spare)
+            state.indices[k] = index
+            if index > best:
+                ties, best, leader = 1, index, k
+            elif index == best:
+                ties += 1
+        if ties > 1:
+            left = below(spare, ties)
+            for k in range(arms):
+                if state.indices[k] == best:
+                    if left == 0:
+                        return k
+                    left -= 1
+        return leader
 
-    return advance
+    return choose
 
 
-advance = build_kernel(fingerprint())
-__all__ = ["HistoryPlan", "HistoryTable", "advance", "arena_size", "new_table"]
+# Filled in by `kernel_for`.
+choose: Any = None
+draw_of: Any = None
+
+
+def advance_history(plan, parameters, streams, state, trajectory, checkpoints, run, interrupt, start, stop):
+    """Play the rounds of one run from ``start`` to ``stop``; returns where it came to."""
+    stride = streams.stride[run]
+    spare = Stream(streams.spare, run, stride)
+    write_strides(state.values, stride)
+    initial_rounds = plan.initial_pulls * state.count.shape[0]
+    mark = np.searchsorted(checkpoints, start + 1)
+    for played in range(start, stop):
+        if is_raised(interrupt):
+            return played
+        k = (
+            pull_initial_arm(plan.initial_pulls, spare, state)
+            if played < initial_rounds
+            else choose(plan, spare, state)
+        )
+        reward = draw_of(
+            plan.draw,
+            RewardParameters(
+                parameters.first[k, run], parameters.second[k, run], parameters.third[k, run], parameters.table, played
+            ),
+            Stream(streams.rewards[k], run, stride),
+        )
+        learn_reward(state, k, reward)
+        if played + 1 == checkpoints[mark]:
+            record_run(
+                trajectory, mark, run, state.regret[0], state.gap, state.count, state.anchor, state.drift
+            )  # fmt: skip
+            mark += 1
+    return stop
+
+
+@cache
+def kernel_for(resamplers: tuple[Any, ...], draws: tuple[Any, ...]) -> Any:
+    """The kernel that plays these history rules on rewards from these draws; a plan names one of each by number."""
+    digest = code_digest(resamplers, draws, choice)[:16]
+    resample_of = switch(f"resample_{digest}", [compiled(resample) for resample in resamplers])
+    return specialise(
+        advance_history,
+        digest,
+        choose=choice(resample_of, digest),
+        draw_of=switch(f"history_draw_{digest}", [compiled(draw) for draw in draws]),
+    )
+
+
+__all__ = ["HistoryPlan", "HistoryState", "kernel_for", "new_state", "values_size"]

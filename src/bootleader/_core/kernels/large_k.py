@@ -1,145 +1,189 @@
 """The kernel for index rules with very many arms: one run after the other, O(log K) a round.
 
-The laws are those of :mod:`bootleader._core.kernels.lockstep`, and so are the choices, in distribution; only how the
-leader is found differs (:mod:`bootleader._core.leader_tree`). Where an index has no noise the choices are the same bit for bit.
+The laws are those of :mod:`bootleader._core.kernels.lockstep`, and the choices have the same distribution; the leader
+is found by :mod:`bootleader._core.leader_tree`. Where an index has no noise, the choices are the same bit for bit.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bootleader._core.numba_bridge import fingerprint, inner, kernel
-from bootleader._core.leader_tree import leader, plant, set_law, settle, write_law
+from bootleader._core.code_fingerprint import code_digest
+from bootleader._core.kernels.lockstep import ANCHOR, COUNT, DRIFT, NONE, RSS, Plan
+from bootleader._core.kernels.trajectory import record_run
+from bootleader._core.leader_tree import leader, new_tree, rebuild, set_law, write_law
 from bootleader._core.moments import welford
+from bootleader._core.numba_bridge import compiled, inner, is_raised, named, specialise, switch
+from bootleader._core.parameters import RewardParameters
 from bootleader._core.reference_player import POOLING_GROWTH
-from bootleader._core.kernels.lockstep import ANCHOR, COUNT, DRIFT, NONE, RSS, Plan, draw_of, law_of
-from bootleader._core.rng import below, uniform
+from bootleader._core.rng import Stream, below, uniform
+from bootleader._core.rules import ArmStatistics, SharedStatistics
 
 
-class RunTable(NamedTuple):
+class RunState(NamedTuple):
     """One run's arms: ``moments[k]`` is (count, anchor, drift, RSS)."""
 
     moments: Any
     noise_sd: Any
     gap: Any
-    open_arms: Any
-    open_left: Any
+    initial_arms: Any  # the arms that still need initial pulls, and
+    initial_left: Any  # how many they are
     variance: Any
-    pooled_at: Any
+    renewed_at: Any  # pulls at the last renewal of all laws
     regret: Any
-    forest: Any
+    tree: Any
 
     @property
     def pulls(self) -> Any:
-        """Of each arm."""
+        """Pulls of each arm."""
         return self.moments[:, COUNT]
 
 
-def new_table(noise_sd: Any, gap: Any) -> RunTable:
-    """A run at its start."""
+def new_state(noise_sd: Any, gap: Any) -> RunState:
+    """A run before the first round."""
     arms = len(gap)
-    return RunTable(
+    return RunState(
         moments=np.zeros((arms, 4)),
         noise_sd=noise_sd,
         gap=gap,
-        open_arms=np.arange(arms, dtype=np.int64),
-        open_left=np.array([arms]),
+        initial_arms=np.arange(arms, dtype=np.int64),
+        initial_left=np.array([arms]),
         variance=np.zeros(1),
-        pooled_at=np.zeros(1, np.int64),
+        renewed_at=np.zeros(1, np.int64),
         regret=np.zeros(1),
-        forest=plant(arms),
+        tree=new_tree(arms),
     )
 
 
 @inner
-def open_arm(opening, spare, gamma, lane, table):
-    """One of the arms that the opening still asks for, uniformly at random."""
-    spot = below(spare, lane, gamma, table.open_left[0])
-    k = table.open_arms[spot]
-    if table.moments[k, COUNT] + 1.0 == opening:
-        table.open_left[0] -= 1
-        table.open_arms[spot] = table.open_arms[table.open_left[0]]
+def pull_initial_arm(initial_pulls, spare, state):
+    """Choose uniformly among the arms that still need initial pulls."""
+    spot = below(spare, state.initial_left[0])
+    k = state.initial_arms[spot]
+    if state.moments[k, COUNT] + 1.0 == initial_pulls:
+        state.initial_left[0] -= 1
+        state.initial_arms[spot] = state.initial_arms[state.initial_left[0]]
     return k
 
 
 @inner
-def law_now(plan, table, k):
-    """Arm k's index law; without noise its index is its location."""
-    record = table.moments[k]
-    location, scale, df = law_of(
-        plan.law, plan.theta, table.noise_sd[k], record[COUNT], record[ANCHOR] + record[DRIFT], record[RSS],
-        table.variance[0],
-    )  # fmt: skip
-    return location, 0.0 if plan.noise == NONE else scale, df
-
-
-@inner
-def renew_all(plan, table, pulls):
-    """Renew the pooled variance, and with it the laws of all arms."""
+def pool(state):
+    """Renew the pooled variance."""
     squares, freedom = 0.0, 0.0
-    arms = table.moments.shape[0]
-    for k in range(arms):
-        squares += table.moments[k, RSS]
-        freedom += max(table.moments[k, COUNT] - 1.0, 0.0)
-    table.variance[0] = squares / freedom if freedom > 0.0 else 0.0
-    table.pooled_at[0] = pulls
-    for k in range(arms):
-        location, scale, df = law_now(plan, table, k)
-        write_law(table.forest, k, location, scale, df)
-    settle(table.forest)
+    for k in range(state.moments.shape[0]):
+        squares += state.moments[k, RSS]
+        freedom += max(state.moments[k, COUNT] - 1.0, 0.0)
+    state.variance[0] = squares / freedom if freedom > 0.0 else 0.0
 
 
 @inner
-def learn(table, k, reward):
-    record = table.moments[k]
-    count, anchor, drift, rss = welford(record[COUNT], record[ANCHOR], record[DRIFT], record[RSS], reward)
-    record[COUNT], record[ANCHOR], record[DRIFT], record[RSS] = count, anchor, drift, rss
-    table.regret[0] += table.gap[k]
+def learn_reward(state, k, reward):
+    """Add a reward to an arm's moments, and the regret of its pull."""
+    moment = state.moments[k]
+    count, anchor, drift, rss = welford(moment[COUNT], moment[ANCHOR], moment[DRIFT], moment[RSS], reward)
+    moment[COUNT], moment[ANCHOR], moment[DRIFT], moment[RSS] = count, anchor, drift, rss
+    state.regret[0] += state.gap[k]
 
 
-def build_kernel(source: str) -> Any:
-    """The kernel, cached on disk under the fingerprint of its sources."""
+def current_law(law_of: Any, digest: str) -> Any:
+    """Arm k's index law; without noise its index is its location."""
 
-    @kernel
-    def advance(plan, arms, streams, table, curves, checkpoints, lane, bell, start, stop):
-        source  # noqa: B018  (a free variable, and so part of numba's cache key)
-        forest, spare, gamma = table.forest, streams.spare, streams.gamma[lane]
-        opening_rounds = plan.opening * table.moments.shape[0]
-        mark = np.searchsorted(checkpoints, start + 1)
-        if start == 0 and opening_rounds == 0:
-            renew_all(plan, table, 0)
-        for played in range(start, stop):
-            if bell[0] != 0:
-                return played
-            if played < opening_rounds:
-                k = open_arm(plan.opening, spare, gamma, lane, table)
-            elif plan.epsilon > 0.0 and uniform(spare, lane, gamma) < plan.epsilon:
-                k = np.int64(below(spare, lane, gamma, table.moments.shape[0]))
+    @inner
+    @named(f"law_now_{digest}")
+    def law_now(plan, state, pulls, k):
+        moment = state.moments[k]
+        location, scale, df = law_of(
+            plan.law,
+            plan.params,
+            ArmStatistics(moment[COUNT], moment[ANCHOR] + moment[DRIFT], moment[RSS], state.noise_sd[k]),
+            SharedStatistics(state.variance[0], pulls, state.moments.shape[0], plan.horizon),
+        )
+        return location, 0.0 if plan.noise == NONE else scale, df
+
+    return law_now
+
+
+def law_renewal(law_now: Any, digest: str) -> Any:
+    """The renewal of all laws."""
+
+    @inner
+    @named(f"renew_tree_{digest}")
+    def renew_laws(plan, state, pulls):
+        for k in range(state.moments.shape[0]):
+            location, scale, df = law_now(plan, state, pulls, k)
+            write_law(state.tree, k, location, scale, df)
+        rebuild(state.tree)
+
+    return renew_laws
+
+
+# Filled in by `kernel_for`.
+law_now: Any = None
+renew_laws: Any = None
+draw_of: Any = None
+
+
+def advance_large_k(plan, parameters, streams, state, trajectory, checkpoints, run, interrupt, start, stop):
+    """Play the rounds of one run from ``start`` to ``stop``; returns where it came to."""
+    stride = streams.stride[run]
+    tree, spare = state.tree, Stream(streams.spare, run, stride)
+    initial_rounds = plan.initial_pulls * state.moments.shape[0]
+    mark = np.searchsorted(checkpoints, start + 1)
+    if start == 0 and initial_rounds == 0:
+        pool(state)
+        renew_laws(plan, state, 0)
+    for played in range(start, stop):
+        if is_raised(interrupt):
+            return played
+        if played < initial_rounds:
+            k = pull_initial_arm(plan.initial_pulls, spare, state)
+        elif plan.epsilon > 0.0 and uniform(spare) < plan.epsilon:
+            k = np.int64(below(spare, state.moments.shape[0]))
+        else:
+            k = leader(tree, spare)
+        reward = draw_of(
+            plan.draw,
+            RewardParameters(
+                parameters.first[k, run], parameters.second[k, run], parameters.third[k, run], parameters.table, played
+            ),
+            Stream(streams.rewards[k], run, stride),
+        )
+        learn_reward(state, k, reward)
+        pulls = played + 1
+        renewed_at = state.renewed_at[0]
+        pool_is_old = plan.pooled and POOLING_GROWTH * (pulls - renewed_at) >= renewed_at
+        if pulls >= initial_rounds:
+            if renewed_at == 0 or pool_is_old:
+                state.renewed_at[0] = pulls
+                pool(state)
+                renew_laws(plan, state, pulls)
             else:
-                k = leader(forest, spare, lane, gamma)
-            reward = draw_of(
-                plan.draw, arms.first[k, lane], arms.second[k, lane], arms.third[k, lane], arms.samples,
-                streams.rewards[k], lane, gamma,
+                location, scale, df = law_now(plan, state, pulls, k)
+                set_law(tree, k, location, scale, df)
+        if pulls == checkpoints[mark]:
+            record_run(
+                trajectory, mark, run, state.regret[0], state.gap, state.moments[:, COUNT], state.moments[:, ANCHOR],
+                state.moments[:, DRIFT],
             )  # fmt: skip
-            learn(table, k, reward)
-            pulls = played + 1
-            pooled_at = table.pooled_at[0]
-            pool_is_old = plan.pooled and POOLING_GROWTH * (pulls - pooled_at) >= pooled_at
-            if pulls >= opening_rounds:
-                if pooled_at == 0 or pool_is_old:
-                    renew_all(plan, table, pulls)
-                else:
-                    location, scale, df = law_now(plan, table, k)
-                    set_law(forest, k, location, scale, df)
-            if pulls == checkpoints[mark]:
-                curves[mark, lane] = table.regret[0]
-                mark += 1
-        return stop
-
-    return advance
+            mark += 1
+    return stop
 
 
-advance = build_kernel(fingerprint())
-__all__ = ["Plan", "RunTable", "advance", "new_table"]
+@cache
+def kernel_for(laws: tuple[Any, ...], draws: tuple[Any, ...]) -> Any:
+    """The kernel that plays rules with these laws on rewards from these draws; a plan names one of each by number."""
+    digest = code_digest(laws, draws, current_law, law_renewal)[:16]
+    law_now = current_law(switch(f"tree_law_{digest}", [compiled(law) for law in laws]), digest)
+    return specialise(
+        advance_large_k,
+        digest,
+        law_now=law_now,
+        renew_laws=law_renewal(law_now, digest),
+        draw_of=switch(f"tree_draw_{digest}", [compiled(draw) for draw in draws]),
+    )
+
+
+__all__ = ["Plan", "RunState", "kernel_for", "new_state"]

@@ -1,57 +1,34 @@
 """The kernel for index rules: many runs in lock step, arms outermost.
 
-Each step below runs over the lanes (one lane, one run) so that the samplers of :mod:`bootleader._core.kernels.vector_sampling` and
-the comparison vectorise; only ties and what the samplers leave over are settled lane by lane. The order in which a lane
-reads its streams is :class:`bootleader._core.reference_player.IndexPlayer`'s, so the results are the same bit for bit.
+Each step below is a loop over the lanes (one lane, one run), so that the samplers of
+:mod:`bootleader._core.kernels.vector_sampling` and the comparison vectorise. Only ties and rejected draws are handled
+lane by lane. A lane reads its streams in the order of :class:`bootleader._core.reference_player.IndexPlayer`, so the
+results are the same bit for bit.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bootleader.bandits import DRAWS, Arms
-from bootleader.bandits.families import gaussian_draw
-from bootleader._core.numba_bridge import LAWS, fingerprint, inline, inner, kernel, named, switch
-from bootleader._core.moments import welford
-from bootleader._core.reference_player import POOLING_GROWTH
-from bootleader.policies import Noise
-from bootleader._core.sampling import accepted_normal, rejected, settle_normal
-from bootleader._core.kernels.vector_sampling import draw_normals, studentise_lanes, toss_coins
+from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.kernels.run_setup import Streams
-from bootleader._core.rng import below, mix64, uniform
+from bootleader._core.kernels.trajectory import Trajectory, record_run
+from bootleader._core.kernels.vector_sampling import draw_normals, studentise_lanes, toss_coins
+from bootleader._core.moments import welford
+from bootleader._core.numba_bridge import compiled, inline, inner, is_raised, named, specialise, switch
+from bootleader._core.parameters import ArmParameters, RewardParameters
+from bootleader._core.reference_player import POOLING_GROWTH
+from bootleader._core.rng import Stream, below, mix64, uniform
+from bootleader._core.rules import ArmStatistics, Noise, SharedStatistics
+from bootleader._core.sampling import accepted_normal, finish_normal, rejected
 
 NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
-GAUSSIAN = DRAWS.index(gaussian_draw)
 
-COUNT, ANCHOR, DRIFT, RSS = range(4)  # places in a moments record
-
-
-def learner(law: Any) -> Any:
-    """One policy's step after a round: the pulled arms' moments, their index laws, and the regret."""
-    scalar = inner(law)
-
-    @inner
-    @named(f"learn_{law.__module__}")
-    def learn(arm, reward, theta, moments, noise_sd, variance, location, scale, shape, gap, regret):
-        for lane in range(arm.shape[0]):
-            k = arm[lane]
-            record = moments[k, lane]
-            count, anchor, drift, rss = welford(record[COUNT], record[ANCHOR], record[DRIFT], record[RSS], reward[lane])
-            record[COUNT], record[ANCHOR], record[DRIFT], record[RSS] = count, anchor, drift, rss
-            location[k, lane], scale[k, lane], shape[k, lane] = scalar(
-                theta, noise_sd[k, lane], count, anchor + drift, rss, variance[lane]
-            )
-            regret[lane] += gap[k, lane]
-
-    return learn
-
-
-learn = switch("learn", [learner(law) for law in LAWS])
-law_of = switch("law", [inner(law) for law in LAWS])
-draw_of = switch("draw", [inner(draw) for draw in DRAWS])
+COUNT, ANCHOR, DRIFT, RSS = range(4)  # columns of a moments record
 
 
 class Plan(NamedTuple):
@@ -59,15 +36,18 @@ class Plan(NamedTuple):
 
     law: int
     noise: int
-    theta: Any
-    opening: int
+    params: Any
+    initial_pulls: int
     pooled: bool
+    every_round: bool
     epsilon: float
     draw: int
+    normal_rewards: bool  # whether the draw is first + second * normal, which is vectorised
+    horizon: int
 
 
-class Table(NamedTuple):
-    """The arms' moments and index laws (arm x lane), and what a lane keeps beside them.
+class State(NamedTuple):
+    """The arms' moments and index laws (arm x lane), and what a lane has beside them.
 
     ``moments[k, lane]`` is (count, anchor, drift, RSS): they are read and written together, so they lie together.
     """
@@ -78,36 +58,36 @@ class Table(NamedTuple):
     shape: Any
     noise_sd: Any
     gap: Any
-    open_arms: Any
-    open_left: Any
+    initial_arms: Any  # the arms that still need initial pulls, and
+    initial_left: Any  # how many they are
     variance: Any
-    pooled_at: Any
+    renewed_at: Any  # pulls at the last renewal of all laws
     regret: Any
 
     @property
     def pulls(self) -> Any:
-        """Of each arm, in all lanes together."""
-        return self.moments[:, :, COUNT].sum(axis=1)
+        """Pulls of each arm in each lane."""
+        return self.moments[:, :, COUNT]
 
 
-def new_table(noise_sd: Any, gap: Any) -> Table:
-    """The lanes at their start."""
+def new_state(noise_sd: Any, gap: Any) -> State:
+    """The lanes before the first round."""
     arms, lanes = gap.shape
-    return Table(
+    return State(
         moments=np.zeros((arms, lanes, 4)),
         **{name: np.zeros((arms, lanes)) for name in ("location", "scale", "shape")},
         noise_sd=noise_sd,
         gap=gap,
-        open_arms=np.repeat(np.arange(arms)[:, None], lanes, axis=1),
-        open_left=np.full(lanes, arms),
+        initial_arms=np.repeat(np.arange(arms)[:, None], lanes, axis=1),
+        initial_left=np.full(lanes, arms),
         variance=np.zeros(lanes),
-        pooled_at=np.zeros(1, np.int64),
+        renewed_at=np.zeros(1, np.int64),
         regret=np.zeros(lanes),
     )
 
 
 class Scratch(NamedTuple):
-    """Room for one round: an arm's words, the noise (arm x lane), each lane's leader with its index, and reward."""
+    """Memory for one round: an arm's words, the noise (arm x lane), each lane's leader with its index, and reward."""
 
     words: Any
     noise: Any
@@ -117,7 +97,7 @@ class Scratch(NamedTuple):
 
 
 def new_scratch(arms: int, lanes: int) -> Scratch:
-    """Room for the rounds of a block."""
+    """Memory for the rounds of a block."""
     return Scratch(
         words=np.zeros(lanes, np.uint64),
         noise=np.zeros((arms, lanes)),
@@ -130,11 +110,11 @@ def new_scratch(arms: int, lanes: int) -> Scratch:
 class Lanes(NamedTuple):
     """Runs in lock step, between two rounds; their arrays are (arm x lane), or of lanes alone."""
 
-    arms: Arms
+    parameters: ArmParameters
     streams: Streams
-    table: Table
+    state: State
     scratch: Scratch
-    curves: Any
+    trajectory: Trajectory
 
     def part(self, first: int, last: int) -> Lanes:
         """A copy of some of them."""
@@ -143,135 +123,131 @@ class Lanes(NamedTuple):
             return (array[:, first:last] if array.ndim > 1 else array[first:last]).copy()
 
         return Lanes(
-            arms=Arms(*map(columns, self.arms))._replace(samples=self.arms.samples),
+            parameters=ArmParameters(*map(columns, self.parameters))._replace(table=self.parameters.table),
             streams=Streams(*map(columns, self.streams)),
-            table=Table(*map(columns, self.table))._replace(pooled_at=self.table.pooled_at.copy()),
-            scratch=new_scratch(len(self.table.gap), last - first),
-            curves=columns(self.curves),
+            state=State(*map(columns, self.state))._replace(renewed_at=self.state.renewed_at.copy()),
+            scratch=new_scratch(len(self.state.gap), last - first),
+            trajectory=Trajectory(*map(columns, self.trajectory)),
         )
 
     def put_back(self, first: int, part: Lanes) -> None:
-        """What is kept of a part in the end: its pulls and curves."""
-        last = first + part.curves.shape[1]
-        self.table.moments[:, first:last] = part.table.moments
-        self.curves[:, first:last] = part.curves
+        """Copy what is kept of a part in the end: its pulls and its trajectory."""
+        last = first + part.trajectory.regret.shape[1]
+        self.state.moments[:, first:last] = part.state.moments
+        for whole, piece in zip(self.trajectory, part.trajectory, strict=True):
+            whole[:, first:last] = piece
 
 
-def new_lanes(runs: Any, noise_sd: Any) -> Lanes:
-    """The runs of a block at their start."""
-    scratch = new_scratch(*runs.gap.shape)
-    return Lanes(runs.arms, runs.streams, new_table(noise_sd, runs.gap), scratch, runs.curves)
+def new_lanes(parameters: ArmParameters, streams: Streams, noise_sd: Any, gap: Any, trajectory: Trajectory) -> Lanes:
+    """The runs of a block before the first round."""
+    return Lanes(parameters, streams, new_state(noise_sd, gap), new_scratch(*gap.shape), trajectory)
+
+
+# A round --------------------------------------------------------------------------------------------------------------
 
 
 @inline
-def draw_noise(kind, pulls, shape, state, gamma, spare, words, noise):
+def draw_noise(kind, pulls, shape, state, stride, spare, words, noise):
     """One arm's noise in every lane."""
     if kind == NORMAL:
-        draw_normals(state, gamma, spare, words, noise)
+        draw_normals(state, stride, spare, words, noise)
     elif kind == STUDENT:
-        draw_normals(state, gamma, spare, words, noise)
-        studentise_lanes(shape, noise, spare, gamma, words)
+        draw_normals(state, stride, spare, words, noise)
+        studentise_lanes(shape, noise, spare, stride, words)
     elif kind == FAIR_COINS:
-        toss_coins(shape, noise, spare, gamma)
+        toss_coins(shape, noise, spare, stride)
     elif kind == OPTIMISM:
         noise[:] = math.sqrt(2.0 * math.log(pulls))
 
 
 @inline
 def challenge(k, location, scale, noise, best, arm):
-    """Put arm k before the leader of every lane; returns in how many lanes it drew level."""
-    level = 0
+    """Compare arm k with the leader of every lane; returns the number of ties."""
+    ties = 0
     for lane in range(best.shape[0]):
         value = location[k, lane] + scale[k, lane] * noise[k, lane]
-        level += value == best[lane]
+        ties += value == best[lane]
         arm[lane] = np.uint64(k) if value > best[lane] else arm[lane]
         best[lane] = value if value > best[lane] else best[lane]
-    return level
+    return ties
 
 
 @inline
 def challenge_twice(k, location, scale, noise, best, arm):
-    """Arms k and k + 1: the leaders are read and written once for both."""
-    level = 0
+    """Compare arms k and k + 1: the leaders are read and written once for both."""
+    ties = 0
     challenger, next_challenger = np.uint64(k), np.uint64(k + 1)
     for lane in range(best.shape[0]):
         value = location[k, lane] + scale[k, lane] * noise[k, lane]
         next_value = location[k + 1, lane] + scale[k + 1, lane] * noise[k + 1, lane]
         lead = best[lane]
         leader = arm[lane]
-        level += value == lead
+        ties += value == lead
         leader = challenger if value > lead else leader
         lead = value if value > lead else lead
-        level += next_value == lead
+        ties += next_value == lead
         leader = next_challenger if next_value > lead else leader
         lead = next_value if next_value > lead else lead
         best[lane] = lead
         arm[lane] = leader
-    return level
+    return ties
 
 
 @inner
-def break_ties(epsilon, level, streams, table, scratch):
-    """Where several arms share the largest index, or epsilon-greedy's coin says so: one of them at random."""
+def break_ties(epsilon, ties, streams, state, scratch):
+    """Choose uniformly among the arms that share the largest index, or among all with probability epsilon."""
     arms, lanes = scratch.noise.shape
     for lane in range(lanes):
-        gamma = streams.gamma[lane]
-        anyone = epsilon > 0.0 and uniform(streams.spare, lane, gamma) < epsilon
+        spare = Stream(streams.spare, lane, streams.stride[lane])
+        anyone = epsilon > 0.0 and uniform(spare) < epsilon
         tied = arms if anyone else 0
-        if level > 0 and not anyone:
+        if ties > 0 and not anyone:
             for k in range(arms):
-                tied += leads(k, lane, table, scratch)
+                tied += leads(k, lane, state, scratch)
         if tied > 1:
-            left = below(streams.spare, lane, gamma, tied)
+            left = below(spare, tied)
             for k in range(arms):
-                if anyone or leads(k, lane, table, scratch):
+                if anyone or leads(k, lane, state, scratch):
                     if left == 0:
                         scratch.arm[lane] = k
                     left -= 1
 
 
 @inner
-def leads(k, lane, table, scratch):
-    """Whether no index is larger than arm k's; it is worked out again, because ties are rarer than stores are dear."""
-    return table.location[k, lane] + table.scale[k, lane] * scratch.noise[k, lane] == scratch.best[lane]
+def leads(k, lane, state, scratch):
+    """Whether no index is larger than arm k's. Recomputed, not stored: ties are rare."""
+    return state.location[k, lane] + state.scale[k, lane] * scratch.noise[k, lane] == scratch.best[lane]
 
 
 @inner
-def open_arms(opening, streams, table, scratch):
-    """While arms have fewer pulls than the opening asks for: one of them, uniformly at random."""
+def pull_initial_arms(initial_pulls, streams, state, scratch):
+    """Choose uniformly among the arms that still need initial pulls."""
     for lane in range(scratch.arm.shape[0]):
-        spot = below(streams.spare, lane, streams.gamma[lane], table.open_left[lane])
-        k = table.open_arms[spot, lane]
+        spot = below(Stream(streams.spare, lane, streams.stride[lane]), state.initial_left[lane])
+        k = state.initial_arms[spot, lane]
         scratch.arm[lane] = k
-        if table.moments[k, lane, COUNT] + 1.0 == opening:
-            table.open_left[lane] -= 1
-            table.open_arms[spot, lane] = table.open_arms[table.open_left[lane], lane]
+        if state.moments[k, lane, COUNT] + 1.0 == initial_pulls:
+            state.initial_left[lane] -= 1
+            state.initial_arms[spot, lane] = state.initial_arms[state.initial_left[lane], lane]
 
 
 @inline
-def pay(draw, arm, first, second, third, samples, state, gamma, words, reward):
-    """Draw the reward of every lane's arm from that arm's own stream."""
-    if draw == GAUSSIAN:
-        rejections = 0
+def pay_normal(arm, parameters, states, stride, words, reward):
+    """Draw the normal reward of every lane's arm from that arm's own stream."""
+    rejections = 0
+    for lane in range(arm.shape[0]):
+        position = states[arm[lane], lane] + stride[lane]
+        states[arm[lane], lane] = position
+        words[lane] = mix64(position)
+    for lane in range(arm.shape[0]):
+        rejections += rejected(words[lane])
+        reward[lane] = accepted_normal(words[lane])
+    if rejections > 0:
         for lane in range(arm.shape[0]):
-            place = state[arm[lane], lane] + gamma[lane]
-            state[arm[lane], lane] = place
-            words[lane] = mix64(place)
-        for lane in range(arm.shape[0]):
-            rejections += rejected(words[lane])
-            reward[lane] = accepted_normal(words[lane])
-        if rejections > 0:
-            for lane in range(arm.shape[0]):
-                if rejected(words[lane]):
-                    reward[lane] = settle_normal(words[lane], state[arm[lane]], lane, gamma[lane])
-        for lane in range(arm.shape[0]):
-            reward[lane] = first[arm[lane], lane] + second[arm[lane], lane] * reward[lane]
-    else:
-        for lane in range(arm.shape[0]):
-            k = arm[lane]
-            reward[lane] = draw_of(
-                draw, first[k, lane], second[k, lane], third[k, lane], samples, state[k], lane, gamma[lane]
-            )
+            if rejected(words[lane]):
+                reward[lane] = finish_normal(words[lane], Stream(states[arm[lane]], lane, stride[lane]))
+    for lane in range(arm.shape[0]):
+        reward[lane] = parameters.first[arm[lane], lane] + parameters.second[arm[lane], lane] * reward[lane]
 
 
 @inner
@@ -286,70 +262,146 @@ def pool(moments, variance):
 
 
 @inner
-def renew_all(plan, table, pulls):
-    """Renew the pooled variance, and with it the laws of all arms."""
-    table.pooled_at[0] = pulls
-    pool(table.moments, table.variance)
-    arms, lanes = table.location.shape
-    for k in range(arms):
-        for lane in range(lanes):
-            record = table.moments[k, lane]
-            count, anchor, drift, rss = record[COUNT], record[ANCHOR], record[DRIFT], record[RSS]
-            table.location[k, lane], table.scale[k, lane], table.shape[k, lane] = law_of(
-                plan.law, plan.theta, table.noise_sd[k, lane], count, anchor + drift, rss, table.variance[lane]
+def record(trajectory, mark, state):
+    """Record every lane at a checkpoint."""
+    moments = state.moments
+    for lane in range(state.regret.shape[0]):
+        record_run(
+            trajectory, mark, lane, state.regret[lane], state.gap[:, lane], moments[:, lane, COUNT],
+            moments[:, lane, ANCHOR], moments[:, lane, DRIFT],
+        )  # fmt: skip
+
+
+# What depends on the rule and on the reward family ----------------------------------------------------------------------
+
+
+def learner(law: Any, digest: str, place: int) -> Any:
+    """One rule's step after a round: the pulled arms' moments, their index laws, and the regret."""
+    scalar = compiled(law)
+
+    @inner
+    @named(f"learn_arm_{digest}_{place}")
+    def learn(plan, pulls, arm, reward, state):
+        moments, noise_sd, gap, variance = state.moments, state.noise_sd, state.gap, state.variance
+        location, scale, shape, regret = state.location, state.scale, state.shape, state.regret
+        params, horizon = plan.params, plan.horizon
+        for lane in range(arm.shape[0]):
+            k = arm[lane]
+            moment = moments[k, lane]
+            count, anchor, drift, rss = welford(moment[COUNT], moment[ANCHOR], moment[DRIFT], moment[RSS], reward[lane])
+            moment[COUNT], moment[ANCHOR], moment[DRIFT], moment[RSS] = count, anchor, drift, rss
+            location[k, lane], scale[k, lane], shape[k, lane] = scalar(
+                params,
+                ArmStatistics(count, anchor + drift, rss, noise_sd[k, lane]),
+                SharedStatistics(variance[lane], pulls, gap.shape[0], horizon),
+            )
+            regret[lane] += gap[k, lane]
+
+    return learn
+
+
+def law_renewal(law_of: Any, digest: str) -> Any:
+    """The renewal of all laws."""
+
+    @inner
+    @named(f"renew_laws_{digest}")
+    def renew_laws(plan, state, pulls):
+        arms, lanes = state.location.shape
+        for k in range(arms):
+            for lane in range(lanes):
+                moment = state.moments[k, lane]
+                state.location[k, lane], state.scale[k, lane], state.shape[k, lane] = law_of(
+                    plan.law,
+                    plan.params,
+                    ArmStatistics(moment[COUNT], moment[ANCHOR] + moment[DRIFT], moment[RSS], state.noise_sd[k, lane]),
+                    SharedStatistics(state.variance[lane], pulls, arms, plan.horizon),
+                )
+
+    return renew_laws
+
+
+def payment(draw_of: Any, digest: str) -> Any:
+    """The draw of every lane's reward, lane by lane."""
+
+    @inner
+    @named(f"pay_{digest}")
+    def pay(draw, pulls, arm, parameters, states, stride, reward):
+        first, second, third, table = parameters.first, parameters.second, parameters.third, parameters.table
+        for lane in range(arm.shape[0]):
+            k = arm[lane]
+            reward[lane] = draw_of(
+                draw,
+                RewardParameters(first[k, lane], second[k, lane], third[k, lane], table, pulls),
+                Stream(states[k], lane, stride[lane]),
             )
 
-
-def build_kernel(source: str) -> Any:
-    """The kernel, cached on disk under the fingerprint of its sources."""
-
-    @kernel
-    def advance(plan, arms, streams, table, scratch, curves, checkpoints, bell, start, stop):
-        source  # noqa: B018  (a free variable, and so part of numba's cache key)
-        first, second, third, samples = arms.first, arms.second, arms.third, arms.samples
-        gamma, noise_state, spare, rewards = streams.gamma, streams.noise, streams.spare, streams.rewards
-        moments, noise_sd, variance = table.moments, table.noise_sd, table.variance
-        location, scale, shape = table.location, table.scale, table.shape
-        gap, regret, pooled_at = table.gap, table.regret, table.pooled_at
-        words, noise, best, arm, reward = scratch.words, scratch.noise, scratch.best, scratch.arm, scratch.reward
-
-        opening_rounds = plan.opening * moments.shape[0]
-        mark = np.searchsorted(checkpoints, start + 1)
-        if start == 0 and opening_rounds == 0:
-            renew_all(plan, table, 0)
-        for played in range(start, stop):
-            if bell[0] != 0:
-                return played
-            if played < opening_rounds:
-                open_arms(plan.opening, streams, table, scratch)
-            else:
-                level = 0
-                best[:] = -math.inf
-                for k in range(0, location.shape[0] - 1, 2):
-                    draw_noise(plan.noise, played, shape[k], noise_state, gamma, spare, words, noise[k])
-                    draw_noise(plan.noise, played, shape[k + 1], noise_state, gamma, spare, words, noise[k + 1])
-                    level += challenge_twice(k, location, scale, noise, best, arm)
-                if location.shape[0] % 2 == 1:
-                    k = location.shape[0] - 1
-                    draw_noise(plan.noise, played, shape[k], noise_state, gamma, spare, words, noise[k])
-                    level += challenge(k, location, scale, noise, best, arm)
-                if level > 0 or plan.epsilon > 0.0:
-                    break_ties(plan.epsilon, level, streams, table, scratch)
-            pay(plan.draw, arm, first, second, third, samples, rewards, gamma, words, reward)
-            learn(
-                plan.law, arm, reward, plan.theta, moments, noise_sd, variance, location, scale, shape, gap, regret
-            )  # fmt: skip
-            pulls = played + 1
-            pool_is_old = plan.pooled and POOLING_GROWTH * (pulls - pooled_at[0]) >= pooled_at[0]
-            if pulls >= opening_rounds and (pooled_at[0] == 0 or pool_is_old):
-                renew_all(plan, table, pulls)
-            if pulls == checkpoints[mark]:
-                for lane in range(regret.shape[0]):
-                    curves[mark, lane] = regret[lane]
-                mark += 1
-        return stop
-
-    return advance
+    return pay
 
 
-advance = build_kernel(fingerprint())
+# Filled in by `kernel_for`.
+learn: Any = None
+renew_laws: Any = None
+pay: Any = None
+
+
+def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, interrupt, start, stop):
+    """Play the rounds from ``start`` to ``stop``; returns where it came to, which is earlier after an interrupt."""
+    stride, noise_state, spare, rewards = streams.stride, streams.noise, streams.spare, streams.rewards
+    location, scale, shape, renewed_at = state.location, state.scale, state.shape, state.renewed_at
+    words, noise, best, arm, reward = scratch.words, scratch.noise, scratch.best, scratch.arm, scratch.reward
+
+    initial_rounds = plan.initial_pulls * state.moments.shape[0]
+    mark = np.searchsorted(checkpoints, start + 1)
+    if start == 0 and initial_rounds == 0:
+        pool(state.moments, state.variance)
+        renew_laws(plan, state, 0)
+    for played in range(start, stop):
+        if is_raised(interrupt):
+            return played
+        if played < initial_rounds:
+            pull_initial_arms(plan.initial_pulls, streams, state, scratch)
+        else:
+            if plan.every_round:
+                renew_laws(plan, state, played)
+            ties = 0
+            best[:] = -math.inf
+            for k in range(0, location.shape[0] - 1, 2):
+                draw_noise(plan.noise, played, shape[k], noise_state, stride, spare, words, noise[k])
+                draw_noise(plan.noise, played, shape[k + 1], noise_state, stride, spare, words, noise[k + 1])
+                ties += challenge_twice(k, location, scale, noise, best, arm)
+            if location.shape[0] % 2 == 1:
+                k = location.shape[0] - 1
+                draw_noise(plan.noise, played, shape[k], noise_state, stride, spare, words, noise[k])
+                ties += challenge(k, location, scale, noise, best, arm)
+            if ties > 0 or plan.epsilon > 0.0:
+                break_ties(plan.epsilon, ties, streams, state, scratch)
+        if plan.normal_rewards:
+            pay_normal(arm, parameters, rewards, stride, words, reward)
+        else:
+            pay(plan.draw, played, arm, parameters, rewards, stride, reward)
+        pulls = played + 1
+        learn(plan.law, plan, pulls, arm, reward, state)
+        pool_is_old = plan.pooled and POOLING_GROWTH * (pulls - renewed_at[0]) >= renewed_at[0]
+        if pulls >= initial_rounds and (renewed_at[0] == 0 or pool_is_old):
+            renewed_at[0] = pulls
+            pool(state.moments, state.variance)
+            renew_laws(plan, state, pulls)
+        if pulls == checkpoints[mark]:
+            record(trajectory, mark, state)
+            mark += 1
+    return stop
+
+
+@cache
+def kernel_for(laws: tuple[Any, ...], draws: tuple[Any, ...]) -> Any:
+    """The kernel that plays rules with these laws on rewards from these draws; a plan names one of each by number."""
+    digest = code_digest(laws, draws, learner, law_renewal, payment)[:16]
+    law_of = switch(f"law_{digest}", [compiled(law) for law in laws])
+    draw_of = switch(f"draw_{digest}", [compiled(draw) for draw in draws])
+    return specialise(
+        advance,
+        digest,
+        learn=switch(f"learn_{digest}", [learner(law, digest, place) for place, law in enumerate(laws)]),
+        renew_laws=law_renewal(law_of, digest),
+        pay=payment(draw_of, digest),
+    )

@@ -9,8 +9,8 @@ from bootleader.paper import _claims as claims
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._paper_settings import FIG1_BANDIT, curve, curves_frame, with_stretches
 from bootleader.paper._regret_growth import growth_of, stretches
-from bootleader.paper._styles import REBOOT, STYLES, label
 from bootleader.paper._report_part import PAPER_ROUNDS, PAPER_RUNS, Drawing, Outcome, Part, Size
+from bootleader.paper._styles import REBOOT, STYLES, label
 from bootleader.policies import Policy, ReBoot
 
 POLICIES: tuple[Policy, ...] = (

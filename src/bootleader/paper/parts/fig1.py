@@ -6,8 +6,8 @@ from bootleader.paper import _claims as claims
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._paper_settings import FIG1_BANDIT, curve, curves_frame, how_many, with_stretches
 from bootleader.paper._regret_growth import growth_of, ratio
-from bootleader.paper._styles import LEADER, REBOOT, STYLES, VANILLA, label
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size
+from bootleader.paper._styles import LEADER, REBOOT, STYLES, VANILLA, label
 
 POLICIES = (LEADER, VANILLA, REBOOT)
 

@@ -6,8 +6,8 @@ from bootleader.paper import _claims as claims
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._paper_settings import SHIFTS, curves_frame, final_curve, how_many, shifted
 from bootleader.paper._regret_growth import ratio
-from bootleader.paper._styles import GIRO, PHE_2_1, REBOOT, STYLES, label
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size
+from bootleader.paper._styles import GIRO, PHE_2_1, REBOOT, STYLES, label
 from bootleader.policies import Policy
 
 POLICIES = (REBOOT, GIRO, PHE_2_1)

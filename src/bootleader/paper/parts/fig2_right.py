@@ -12,8 +12,8 @@ from bootleader.paper import _claims as claims
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._paper_settings import SDS, curves_frame, final_curve, how_many, spread_out
 from bootleader.paper._regret_growth import bootstrap, ratio
-from bootleader.paper._styles import GIRO, PHE_2_1, STYLES, label
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size
+from bootleader.paper._styles import GIRO, PHE_2_1, STYLES, label
 from bootleader.policies import Policy, ReBoot
 
 RATIO = 1.5

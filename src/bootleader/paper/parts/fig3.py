@@ -10,8 +10,8 @@ from bootleader.paper import _claims as claims
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._paper_settings import SHAPES, curve, curves_frame, how_many, with_stretches
 from bootleader.paper._regret_growth import Interval, growth_of, ratio
-from bootleader.paper._styles import GIRO, ORACLE_TS, PHE_2_1, REBOOT, STYLES, TS, label
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size
+from bootleader.paper._styles import GIRO, ORACLE_TS, PHE_2_1, REBOOT, STYLES, TS, label
 from bootleader.policies import Policy, ReBoot
 
 AIDS = (0.5, 1.0, 1.5, 2.0)

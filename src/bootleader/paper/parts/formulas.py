@@ -12,10 +12,10 @@ import numpy as np
 from bootleader import theory
 from bootleader._core.moments import welford
 from bootleader.paper import _claims as claims
-from bootleader.paper.parts import lemmas
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._regret_growth import Interval
 from bootleader.paper._report_part import Outcome, Part, Size, Table
+from bootleader.paper.parts import lemmas
 
 RATIO = 1.5
 PULLS, DRAWS = 10, 200_000

@@ -22,8 +22,8 @@ from bootleader.bandits import (
 )
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._regret_growth import Interval, ratio
-from bootleader.paper._styles import ADAPTIVE, FLAT_TS, LEADER, ORACLE_TS, PHE_2_1, REBOOT, STUDENT, TS, VANILLA, label
 from bootleader.paper._report_part import FEWER_ROUNDS, Drawing, Outcome, Part, Size, Table
+from bootleader.paper._styles import ADAPTIVE, FLAT_TS, LEADER, ORACLE_TS, PHE_2_1, REBOOT, STUDENT, TS, VANILLA, label
 from bootleader.policies import UCB1, EpsilonGreedy, Policy, ReBoot
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ COLOURS = {
 @cache
 def typical_sd(bandit: Bandit) -> float:
     """Root mean square of the arms' true sd, over the arms and 2,000 runs of seed 0."""
-    sd = bandit.arms_of(0, np.arange(RUNS, dtype=np.uint64)).sd
+    sd = bandit.parameters_of(0, np.arange(RUNS, dtype=np.uint64)).sd
     return float(f"{math.sqrt((sd**2).mean()):.6g}")
 
 

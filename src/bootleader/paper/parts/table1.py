@@ -12,8 +12,8 @@ from bootleader.bandits import GaussianBandit
 from bootleader.paper import _claims as claims
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._regret_growth import Interval
-from bootleader.paper._styles import GIRO, PHE_2_1, REBOOT, TS, label
 from bootleader.paper._report_part import Outcome, Part, Size, Table
+from bootleader.paper._styles import GIRO, PHE_2_1, REBOOT, TS, label
 from bootleader.policies import HistoryRule, Policy
 
 if TYPE_CHECKING:
@@ -77,17 +77,17 @@ def bytes_held(policy: Policy, rounds: int) -> int:
     Only arrays, because what the interpreter adds for itself differs from one look to the next.
     """
     from bootleader.simulation._blocks import Block, play_block
-    from bootleader.simulation._work_stealing import Bell, Crew
+    from bootleader.simulation._work_stealing import InterruptFlag, WorkStealing
 
-    class Scales(Crew):
+    class Scales(WorkStealing):
         """Weighs the arrays that are held when a run is over, and its arrays still there."""
 
         held = 0
 
-        def leave(self, bell: Bell) -> bool:
+        def unregister(self, flag: InterruptFlag) -> bool:
             arrays = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
             self.held = sum(trace.size for trace in tracemalloc.take_snapshot().filter_traces([arrays]).traces)
-            return super().leave(bell)
+            return super().unregister(flag)
 
     block = Block(policy, _bandit(10), 0, 0, 1, rounds, np.array([rounds]))
     play_block(replace(block, rounds=20))  # imports and compiles, which leaves arrays of its own

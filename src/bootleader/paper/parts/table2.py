@@ -9,8 +9,8 @@ from bootleader.bandits import GaussianBandit, Uniform
 from bootleader.paper import _claims as claims
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._regret_growth import typical
-from bootleader.paper._styles import GIRO, PHE_2_1, REBOOT, TS, label
 from bootleader.paper._report_part import PAPER_ROUNDS, Outcome, Part, Size, Table
+from bootleader.paper._styles import GIRO, PHE_2_1, REBOOT, TS, label
 from bootleader.policies import HistoryRule, Policy
 
 POLICIES: tuple[Policy, ...] = (TS, GIRO, PHE_2_1, REBOOT)

@@ -15,8 +15,8 @@ from bootleader.paper import _claims as claims
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._paper_settings import curve, curves_frame, how_many, with_stretches
 from bootleader.paper._regret_growth import growth_of, mean
-from bootleader.paper._styles import STYLES, label
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size, Table
+from bootleader.paper._styles import STYLES, label
 from bootleader.policies import ReBoot
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from bootleader.paper._paper_settings import (
     spread_out,
 )
 from bootleader.paper._regret_growth import mean
-from bootleader.paper._styles import ADAPTIVE, FLAT_TS, REBOOT, STUDENT, STYLES, label
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size, Table
+from bootleader.paper._styles import ADAPTIVE, FLAT_TS, REBOOT, STUDENT, STYLES, label
 from bootleader.policies import Policy, ReBoot
 
 NEW: tuple[Policy, ...] = (ADAPTIVE, STUDENT, FLAT_TS)

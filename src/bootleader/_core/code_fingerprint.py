@@ -1,0 +1,109 @@
+"""A digest of exactly what a function computes: its bytecode, its constants and everything it refers to, recursively.
+
+Comments, docstrings, line numbers and the file a function was written in do not count. So a corrected error message
+neither recompiles a kernel nor discards a stored result, and a function written in a script or a notebook has a digest
+like any other.
+"""
+
+from __future__ import annotations
+
+import dis
+import enum
+import hashlib
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+# Functions whose compiled form is not their Python form: the functions that compiled code runs instead.
+COMPILED_FORMS: dict[Callable[..., Any], tuple[Callable[..., Any], ...]] = {}
+
+
+def code_digest(*objects: Any) -> str:
+    """A digest of functions, and of numbers, strings, arrays and tuples beside them.
+
+    Examples
+    --------
+    >>> code_digest(lambda x: x + 1) == code_digest(lambda x: x + 1)
+    True
+    >>> code_digest(lambda x: x + 1) == code_digest(lambda x: x + 2)
+    False
+    """
+    sha = hashlib.sha256()
+    seen: dict[int, int] = {}
+    for item in objects:
+        _add(sha, item, seen)
+    return sha.hexdigest()
+
+
+def references(function: Any) -> Iterator[Any]:
+    """What a function refers to: globals, attributes of modules, and the contents of its closure."""
+    yield from _named_in(function.__code__, function.__globals__)
+    for cell in function.__closure__ or ():
+        yield cell.cell_contents
+
+
+def _named_in(code: types.CodeType, names: dict[str, Any]) -> Iterator[Any]:
+    found: Any = None  # a module whose attribute comes next
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            if isinstance(found, types.ModuleType):
+                yield found
+            found = names.get(instruction.argval)
+        elif isinstance(found, types.ModuleType) and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            found = getattr(found, instruction.argval, None)
+        else:
+            if found is not None:
+                yield found
+            found = None
+    if found is not None:
+        yield found
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _named_in(constant, names)
+
+
+def _add(sha: Any, item: Any, seen: dict[int, int]) -> None:
+    function = getattr(item, "py_func", item)  # of a function that numba has compiled
+    if isinstance(function, types.FunctionType):
+        _add_function(sha, function, seen)
+    elif isinstance(item, types.ModuleType | types.BuiltinFunctionType | np.ufunc):
+        sha.update(f"{getattr(item, '__module__', '')}.{item.__name__}".encode())
+    elif isinstance(item, type):
+        members = getattr(item, "_fields", None) or (list(item) if issubclass(item, enum.Enum) else ())
+        sha.update(f"{item.__qualname__}{members!r}".encode())
+    elif isinstance(item, np.ndarray):
+        sha.update(f"{item.dtype}{item.shape}".encode())
+        sha.update(np.ascontiguousarray(item).tobytes())
+    elif isinstance(item, tuple | list):
+        sha.update(f"{len(item)}(".encode())
+        for member in item:
+            _add(sha, member, seen)
+    else:
+        sha.update(f"{type(item).__name__}{item!r}".encode())
+
+
+def _add_function(sha: Any, function: types.FunctionType, seen: dict[int, int]) -> None:
+    if id(function) in seen:
+        sha.update(f"again {seen[id(function)]}".encode())
+        return
+    seen[id(function)] = len(seen)
+    _add_code(sha, function.__code__)
+    _add(sha, function.__defaults__ or (), seen)
+    for item in references(function):
+        _add(sha, item, seen)
+    for compiled_form in COMPILED_FORMS.get(function, ()):
+        _add(sha, compiled_form, seen)
+
+
+def _add_code(sha: Any, code: types.CodeType) -> None:
+    sha.update(code.co_code)
+    sha.update(repr((code.co_varnames, code.co_names, code.co_freevars, code.co_argcount)).encode())
+    first = code.co_consts[:1]
+    constants = code.co_consts[1:] if first and isinstance(first[0], str) else code.co_consts  # without the docstring
+    for constant in constants:
+        if isinstance(constant, types.CodeType):
+            _add_code(sha, constant)
+        else:
+            sha.update(repr(constant).encode())

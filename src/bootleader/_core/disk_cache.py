@@ -1,0 +1,63 @@
+"""Compiled kernels on disk, in numba's cache, keyed by what they compute.
+
+A kernel's file carries its fingerprint in its name, so it is found again after any change that does not concern it. A
+damaged file is replaced. Where no folder can be written to, kernels are compiled in memory, and a warning says once how
+to keep them.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from functools import cache
+from typing import Any
+
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of a function, without the time stamp and the line number of its source, and tolerant of damage."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        version = f"py{sys.version_info.major}{sys.version_info.minor}{getattr(sys, 'abiflags', '')}"
+        self._cache_file = IndexDataCacheFile(
+            cache_path=self._cache_path, filename_base=f"{function.__name__}.{version}", source_stamp=function.__name__
+        )
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # unpickling a damaged file may raise anything
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            warn_of_no_cache(str(error))
+        except Exception:  # the index is damaged: begin a new one
+            self.flush()
+            super().save_overload(sig, data)
+
+
+def enable(dispatcher: Any) -> Any:
+    """Keep what a numba function compiles to on disk, where that is possible."""
+    try:
+        dispatcher._cache = KernelCache(dispatcher.py_func)
+    except (RuntimeError, OSError) as error:
+        warn_of_no_cache(str(error))
+    except (AttributeError, TypeError, ImportError):  # another numba, whose cache is made otherwise
+        dispatcher.enable_caching()
+    return dispatcher
+
+
+@cache
+def warn_of_no_cache(why: str) -> None:
+    """Say once that kernels are compiled again in every process, and how to change that."""
+    warnings.warn(
+        "bootleader compiles its kernels again in every process, because it cannot write to numba's cache "
+        f"({why}). Set NUMBA_CACHE_DIR to a folder that can be written to, to keep them.",
+        RuntimeWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,114 @@
+"""What a policy is made of: the rule that says how an arm's index is drawn, as data over scalar functions.
+
+The reference player, the compiled kernels and the agent all play the same rule. The scalar functions take NamedTuples,
+which cost nothing when compiled; in Python any object with the same attributes will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Final, NamedTuple
+
+UNKNOWN_SD: Final = 1.0  # the noise sd given to laws that do not use it
+
+
+class ArmStatistics(NamedTuple):
+    """What a law may know of one arm."""
+
+    count: Any  # number of rewards
+    mean: Any
+    rss: Any  # sum of squared deviations from the mean
+    noise_sd: Any  # known standard deviation of the rewards, for the policies that are given one
+
+
+class SharedStatistics(NamedTuple):
+    """What a law may know beside its arm."""
+
+    variance: Any  # pooled over the arms, renewed from time to time; 0 unless the rule asks for it
+    pulls: Any  # rewards so far, of all arms; current only if the rule asks for laws that are renewed every round
+    arms: Any  # number of arms
+    horizon: Any  # number of rounds; infinite where it is not known
+
+
+class ArmHistory(NamedTuple):
+    """An arm's rewards, ``values[start:start + count]``, stored as differences from the first one, the ``anchor``."""
+
+    values: Any
+    start: Any
+    count: Any
+    anchor: Any
+    drift: Any  # mean of the differences
+    rss: Any
+    lowest: Any  # smallest difference
+    highest: Any  # largest difference
+
+
+class Contest(NamedTuple):
+    """What an index has to beat.
+
+    An index below ``best`` cannot lead and need not be computed: -inf will do. An index above it need not be computed
+    either if it is the last one: inf will do.
+    """
+
+    best: Any
+    is_last: Any
+
+
+IndexLaw = Callable[..., tuple[float, float, float]]
+Resample = Callable[..., float]
+
+
+class Noise(IntEnum):
+    """What multiplies an index law's scale. The law's third number, ``shape``, selects the member of the family."""
+
+    NONE = 0  # index = location
+    NORMAL = 1  # standard normal
+    STUDENT = 2  # Student with ``shape`` degrees of freedom; infinite: standard normal
+    FAIR_COINS = 3  # number of heads in ``shape`` tosses
+    OPTIMISM = 4  # sqrt(2 log t), the same for every arm, t the pulls so far
+
+
+# Number of arms from which the leader is found without drawing every index (:mod:`bootleader._core.leader_tree`): about
+# where both ways cost the same (`python -m benchmarks many_arms`). Student variables are expensive, but arms with many
+# rewards no longer need them, so it depends on the rounds too: at 192 arms drawing all takes 2.3 times as long in the
+# first 1,000 rounds and 0.9 times in 20,000. Constants, so that no result depends on the machine; the same for the
+# simulator and the agent, so that they agree.
+CROSSOVER: Final = {Noise.NONE: 512, Noise.NORMAL: 512, Noise.STUDENT: 192}
+
+
+@dataclass(frozen=True)
+class IndexRule:
+    """Index = location + scale * noise.
+
+    ``law(params, arm, shared) -> (location, scale, shape)`` with an :class:`ArmStatistics` and a
+    :class:`SharedStatistics` is the whole policy.
+    """
+
+    law: IndexLaw
+    noise: Noise
+    params: tuple[float, ...] = (0.0,)
+    initial_pulls: int = 1  # every arm is pulled this often before indices count
+    pooled: bool = False  # whether the law reads the pooled variance
+    every_round: bool = False  # whether the laws of all arms change in every round, because they read the pulls so far
+    epsilon: float = 0.0  # probability of a uniformly random arm instead
+
+    def uses_leader_tree(self, arms: int) -> bool:
+        """Whether the leader among so many arms is found without drawing every index."""
+        return not self.every_round and self.noise in CROSSOVER and arms >= CROSSOVER[self.noise]
+
+
+@dataclass(frozen=True)
+class HistoryRule:
+    """Index = a resampled mean of the arm's whole history.
+
+    ``resample(params, history, contest, stream)`` with an :class:`ArmHistory` and a :class:`Contest` returns the index.
+    """
+
+    resample: Resample
+    params: tuple[float, ...]
+    initial_pulls: int = 1
+
+
+Rule = IndexRule | HistoryRule

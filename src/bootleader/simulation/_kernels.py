@@ -1,0 +1,82 @@
+"""Which kernel plays a policy on a bandit, and the plan it is given.
+
+The library's own laws share one kernel, and so do its reward draws: it is compiled once for all of them. A law or a
+draw that was written elsewhere gets a kernel of its own.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from bootleader._core.rules import HistoryRule, IndexRule
+from bootleader.bandits import DRAWS, Bandit
+from bootleader.bandits.families import gaussian_draw
+from bootleader.policies import POLICIES
+
+PARAMETERS = 5  # tuples of parameters are padded to this length, so that one compiled kernel takes them all
+
+
+@cache
+def _library_laws() -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(policy.rule.law for policy in POLICIES if isinstance(policy.rule, IndexRule)))
+
+
+@cache
+def _library_resamplers() -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(policy.rule.resample for policy in POLICIES if isinstance(policy.rule, HistoryRule)))
+
+
+def _group(function: Any, library: tuple[Any, ...]) -> tuple[Any, ...]:
+    return library if function in library else (function,)
+
+
+def _padded(params: tuple[float, ...]) -> tuple[float, ...]:
+    return params + (0.0,) * (PARAMETERS - len(params))
+
+
+def _law_groups(rule: IndexRule, bandit: Bandit) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    return _group(rule.law, _library_laws()), _group(bandit.draw, DRAWS)
+
+
+def _plan(rule: IndexRule, bandit: Bandit, rounds: int) -> Any:
+    from bootleader._core.kernels.lockstep import Plan
+
+    laws, draws = _law_groups(rule, bandit)
+    return Plan(
+        law=laws.index(rule.law),
+        noise=int(rule.noise),
+        params=_padded(rule.params),
+        initial_pulls=rule.initial_pulls,
+        pooled=rule.pooled,
+        every_round=rule.every_round,
+        epsilon=rule.epsilon,
+        draw=draws.index(bandit.draw),
+        normal_rewards=bandit.draw is gaussian_draw,
+        horizon=rounds,
+    )
+
+
+def lockstep(rule: IndexRule, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
+    """The lock-step kernel and its plan."""
+    from bootleader._core.kernels.lockstep import kernel_for
+
+    return kernel_for(*_law_groups(rule, bandit)), _plan(rule, bandit, rounds)
+
+
+def large_k(rule: IndexRule, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
+    """The kernel for very many arms and its plan."""
+    from bootleader._core.kernels.large_k import kernel_for
+
+    return kernel_for(*_law_groups(rule, bandit)), _plan(rule, bandit, rounds)
+
+
+def history(rule: HistoryRule, bandit: Bandit) -> tuple[Any, Any]:
+    """The kernel for history rules and its plan."""
+    from bootleader._core.kernels.history import HistoryPlan, kernel_for
+
+    resamplers, draws = _group(rule.resample, _library_resamplers()), _group(bandit.draw, DRAWS)
+    plan = HistoryPlan(
+        resamplers.index(rule.resample), _padded(rule.params), rule.initial_pulls, draws.index(bandit.draw)
+    )
+    return kernel_for(resamplers, draws), plan
