@@ -17,13 +17,13 @@ import numpy as np
 import bootleader as bl
 from benchmarks.measuring import Measured, processor_seconds
 from bootleader._core import numba_bridge as compilation
-from bootleader._core.leader_tree import DF, LOCATION, SCALE
-from bootleader.policies import base
-from bootleader._core.sampling import accepted_normal, rejected, settle_normal, studentise
-from bootleader.simulation import _blocks as blocks
 from bootleader._core.kernels import large_k as tournament
-from bootleader.simulation._work_stealing import SILENT
+from bootleader._core.leader_tree import DF, LOCATION, SCALE
 from bootleader._core.rng import mix64
+from bootleader._core.sampling import accepted_normal, rejected, settle_normal, studentise
+from bootleader.policies import base
+from bootleader.simulation import _blocks as blocks
+from bootleader.simulation._work_stealing import SILENT
 
 assert compilation  # makes the library's scalar functions known to numba
 

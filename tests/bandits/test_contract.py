@@ -46,7 +46,9 @@ def test_a_bandit_is_immutable_and_survives_pickle(bandit):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(bandit, field.name, 1.0)
     runs = np.arange(4, dtype=np.uint64)
-    for ours, theirs in zip(bandit.parameters_of(1, runs), pickle.loads(pickle.dumps(bandit)).parameters_of(1, runs), strict=True):
+    for ours, theirs in zip(
+        bandit.parameters_of(1, runs), pickle.loads(pickle.dumps(bandit)).parameters_of(1, runs), strict=True
+    ):
         np.testing.assert_array_equal(ours, theirs)
     assert isinstance(hash(bandit), int)
 

@@ -6,8 +6,8 @@ import pytest
 
 import bootleader._core.numba_bridge  # noqa: F401  (makes the function known to numba)
 from bootleader._core.history_sums import LONG, WORKSPACE, prepare
-from bootleader.policies.giro import QUARTER, resampled_sum
 from bootleader._core.rng import Purpose, run_gamma, stream_state
+from bootleader.policies.giro import QUARTER, resampled_sum
 
 
 @numba.njit(error_model="numpy")

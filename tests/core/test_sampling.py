@@ -13,9 +13,9 @@ from scipy import special, stats
 
 from bootleader._core import numba_bridge as compilation
 from bootleader._core import sampling
-from bootleader.policies.giro import giro_index, resampled_sum
-from bootleader.policies._two_point_weights import TWO_POINTS, biased_coins, coins, heads_sum, two_point_index
 from bootleader._core.rng import next_word, run_gamma, stream_state
+from bootleader.policies._two_point_weights import TWO_POINTS, biased_coins, coins, heads_sum, two_point_index
+from bootleader.policies.giro import giro_index, resampled_sum
 
 LEVEL = 1e-4
 assert compilation.LAWS  # importing it makes the scalar functions known to numba

@@ -10,13 +10,13 @@ import pytest
 from scipy import stats
 
 from bootleader._core import numba_bridge  # noqa: F401  (makes the scalar functions known to numba)
-from bootleader._core.reference_player import HistoryPlayer
-from bootleader.policies import Giro, ReBoot, giro
 from bootleader._core import tilted_rejection as unseen
-from bootleader.policies import _two_point_weights as weights
-from bootleader.policies.giro import sum_beyond
-from bootleader.policies._two_point_weights import TWO_POINTS, heads_beyond
+from bootleader._core.reference_player import HistoryPlayer
 from bootleader._core.rng import run_gamma, stream_state
+from bootleader.policies import Giro, ReBoot, giro
+from bootleader.policies import _two_point_weights as weights
+from bootleader.policies._two_point_weights import TWO_POINTS, heads_beyond
+from bootleader.policies.giro import sum_beyond
 
 LEVEL = 1e-4  # of every single statistical test here; seeds are fixed
 VALUES = [0.0, 0.0, 0.0, 1.0, 3.0, -2.0]  # whole numbers, so that the law of a sum can be written down

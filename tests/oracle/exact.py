@@ -10,8 +10,8 @@ import numba
 import numpy as np
 from scipy import stats
 
-from bootleader._core import numba_bridge as compilation
 from bootleader._core import leader_tree as many_arms
+from bootleader._core import numba_bridge as compilation
 from bootleader._core.rng import Purpose, run_gamma, stream_state
 
 assert compilation  # makes the library's scalar functions known to numba

@@ -7,8 +7,8 @@ import pytest
 
 import bootleader as bl
 from bootleader.simulation._blocks import GROUP, Block, Runs, play_block
-from bootleader.simulation._simulate import checkpoint_rounds
 from bootleader.simulation._python_loop import play_python
+from bootleader.simulation._simulate import checkpoint_rounds
 from tests.oracle.cases import BANDIT_CASES, BANDITS_BY_ID, POLICY_CASES
 
 # What only long runs reach: the rejection binomial (more than 1,280 tosses), arenas that move, a fading guard.

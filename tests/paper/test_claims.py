@@ -5,12 +5,10 @@ import pytest
 
 from bootleader import theory
 from bootleader.paper import _claims as claims
-from bootleader.paper.parts import formulas
 from bootleader.paper import _regret_growth as growth
-from bootleader.paper.parts import table1
-from bootleader.paper.parts import table2
 from bootleader.paper._claims import Finding, Verdict
 from bootleader.paper._regret_growth import Growth, Interval
+from bootleader.paper.parts import formulas, table1, table2
 
 RUNS = 400
 

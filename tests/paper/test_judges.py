@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 
 from bootleader.paper import Size
-from bootleader.paper.parts import fig1
-from bootleader.paper.parts import fig2_left
-from bootleader.paper.parts import fig2_right
-from bootleader.paper.parts import fig3
 from bootleader.paper._cell_cache import Results
 from bootleader.paper._claims import Verdict
 from bootleader.paper._paper_settings import FIG1_BANDIT, SHAPES
 from bootleader.paper._styles import label
+from bootleader.paper.parts import fig1, fig2_left, fig2_right, fig3
 from bootleader.simulation.result import Simulation
 
 FULL = Size()

@@ -6,9 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from bootleader.paper.parts import formulas
-from bootleader.paper.parts import lemmas
 from bootleader.paper._claims import Verdict
+from bootleader.paper.parts import formulas, lemmas
 
 DRAWS = 400_000
 

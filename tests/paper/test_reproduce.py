@@ -9,12 +9,8 @@ import numpy as np
 import pytest
 
 from bootleader.paper import PARTS, Size, reproduce
-from bootleader.paper.parts import fig1
-from bootleader.paper.parts import fig3
-from bootleader.paper.parts import formulas
 from bootleader.paper import _run_cells as job
-from bootleader.paper.parts import robustness
-from bootleader.paper.parts import table1
+from bootleader.paper.parts import fig1, fig3, formulas, robustness, table1
 from bootleader.paper.report import claims_markdown
 from bootleader.paper.reproduce import chosen_parts
 from tests.paper.test_judges import made as made_up

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bootleader.paper.parts import table1
-from bootleader.paper.parts import theorem1
-from bootleader.paper.parts import bootstrap_weights as weights
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._claims import Verdict
 from bootleader.paper._regret_growth import Interval
-from bootleader.paper._styles import label
 from bootleader.paper._report_part import Size
+from bootleader.paper._styles import label
+from bootleader.paper.parts import bootstrap_weights as weights
+from bootleader.paper.parts import table1, theorem1
 from bootleader.simulation.result import Simulation
 
 SIZE = Size(runs=40, rounds=2_000)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dis
 import enum
 import hashlib
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -66,10 +67,8 @@ def _named_in(code: types.CodeType, names: dict[str, Any]) -> Iterator[Any]:
 
 def _add(sha: Any, item: Any, seen: dict[int, int]) -> None:
     function = getattr(item, "py_func", item)  # of a function that numba has compiled
-    if isinstance(function, types.FunctionType):
+    if isinstance(function, types.FunctionType) and not _is_foreign(function):
         _add_function(sha, function, seen)
-    elif isinstance(item, types.ModuleType | types.BuiltinFunctionType | np.ufunc):
-        sha.update(f"{getattr(item, '__module__', '')}.{item.__name__}".encode())
     elif isinstance(item, type):
         members = getattr(item, "_fields", None) or (list(item) if issubclass(item, enum.Enum) else ())
         sha.update(f"{item.__qualname__}{members!r}".encode())
@@ -80,8 +79,17 @@ def _add(sha: Any, item: Any, seen: dict[int, int]) -> None:
         sha.update(f"{len(item)}(".encode())
         for member in item:
             _add(sha, member, seen)
-    else:
+    elif item is None or isinstance(item, bool | int | float | complex | str | bytes | np.generic | enum.Enum):
         sha.update(f"{type(item).__name__}{item!r}".encode())
+    else:  # a module, a function of another library, or an object that computes nothing here: its name alone
+        name = getattr(item, "__qualname__", getattr(item, "__name__", type(item).__qualname__))
+        sha.update(f"{getattr(item, '__module__', '')}.{name}".encode())
+
+
+def _is_foreign(function: types.FunctionType) -> bool:
+    """Whether a function is another library's, whose version is part of the cache's own key."""
+    package = (function.__module__ or "").partition(".")[0]
+    return package in ("numba", "numpy", "llvmlite") or package in sys.stdlib_module_names
 
 
 def _add_function(sha: Any, function: types.FunctionType, seen: dict[int, int]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 
-class KernelCache(FunctionCache):  # type: ignore[misc]
+class KernelCache(FunctionCache):
     """Numba's cache of a function, without the time stamp and the line number of its source, and tolerant of damage."""
 
     def __init__(self, function: Any) -> None:

@@ -44,14 +44,14 @@ from bootleader._core.tail_sampling import (
 
 BRANCHES: Final = 8  # children of a node: one cache line of sums
 FARTHEST: Final = 40.0  # no normal lies this many standard deviations out
-SPARE_VISITS: Final = 6  # marked arms beyond the true_rate aimed at that a round may have before tau is held too low
+SPARE_VISITS: Final = 6  # marked arms beyond the total rate aimed at that a round may have before tau counts as too low
 SOON: Final = (
     16  # a threshold that lasts for less than one round in so many arms is placed with more to spare next time
 )
 
 LOCATION, SCALE, DF, ENVELOPE = 0, 1, 2, 3  # columns of a law
-# The threshold, how fast the log of the true_rate falls in it, the true_rate to have at least, the one to aim at when the
-# threshold is placed, and how many rounds ago that was.
+# The threshold tau; how fast the log of the total rate falls in it; the least total rate; the total rate to aim at when
+# tau is placed; the number of rounds since then.
 TAU, STEEPNESS, LEAST, AIM, AGE = 0, 1, 2, 3, 4
 SPREAD, POINTS, EXCESS = 0, 1, 2  # arms with a spread, arms that are point masses, visits beyond the allowance
 
@@ -63,7 +63,7 @@ class LeaderTree(NamedTuple):
     rate: Any
     peak: Any
     ties: Any
-    first: Any  # where each threshold starts
+    first: Any  # where each level of the tree starts
     threshold: Any
     tally: Any
 
@@ -123,7 +123,7 @@ def set_law(tree: Any, k: Any, location: Any, scale: Any, df: Any) -> None:
 
 
 def write_law(tree: Any, k: Any, location: Any, scale: Any, df: Any) -> None:
-    """Note arm k's law without a look at the trees: call :func:`rebuild` after the last one."""
+    """Write arm k's law without updating the trees: call :func:`rebuild` after the last one."""
     law = tree.law
     if not -math.inf < location < math.inf or (df == math.inf and location + FARTHEST * scale == location):
         scale = 0.0
@@ -163,7 +163,7 @@ def restore(tree: Any, threshold: Any, excess: Any) -> None:
 def leader(tree: Any, stream: Any) -> Any:
     """The arm with the largest index, every index drawn afresh from its law; -1 if all arms are off.
 
-    Randomness comes from stream ``state[i]``. O(log K) a call, apart from O(K) ones that are rare.
+    O(log K) a call, apart from rare ones that are O(K).
     """
     threshold, tally = tree.threshold, tree.tally
     peak = _peak(tree) if tally[POINTS] > 0 else -math.inf

@@ -35,9 +35,9 @@ def _knows(option: str) -> bool:
     return hasattr(getattr(numba.core.options, "DefaultOptions", None), option)
 
 
-# Division by zero gives infinity, as in NumPy, instead of a branch that would keep loops from vectorising. Compiled code
-# here makes no arrays, so there are no references to count; counting them took up to half of a round. (`_nrt` is a
-# private option of numba's. Without it only the speed changes.)
+# Division by zero gives infinity, as in NumPy, instead of a branch that would keep loops from vectorising. Compiled
+# code here makes no arrays, so there are no references to count; counting them took up to half of a round. (`_nrt` is
+# a private option of numba's. Without it only the speed changes.)
 LEAN: Final[dict[str, Any]] = {"error_model": "numpy"} | ({"_nrt": False} if _knows("_nrt") else {})
 # Functions that only kernels call need no entry point from Python, which halves the time to compile.
 INNER: Final = {**LEAN, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -88,7 +88,7 @@ for _module in (rng, sampling, moments, tail_sampling, leader_tree, tilted_rejec
 _plain_resampled_sum = inner(history_sums.resampled_sum)
 
 
-@overload(history_sums.resampled_sum, jit_options=INNER)
+@overload(history_sums.resampled_sum, jit_options=INNER)  # type: ignore[arg-type]
 def _resampled_sum(values, start, count, draws, stream):  # type: ignore[no-untyped-def]
     shortest, workspace, quarter = history_sums.VECTORISED_FROM, history_sums.WORKSPACE, history_sums.QUARTER
 
@@ -100,7 +100,7 @@ def _resampled_sum(values, start, count, draws, stream):  # type: ignore[no-unty
     return plain_or_vectorised
 
 
-@overload(history_sums.heads_sum, jit_options=INNER)
+@overload(history_sums.heads_sum, jit_options=INNER)  # type: ignore[arg-type]
 def _heads_sum(chance, values, start, count, drift, stream):  # type: ignore[no-untyped-def]
     def vectorised(chance, values, start, count, drift, stream):  # type: ignore[no-untyped-def]
         return history_sums.vectorised_heads_sum(chance, values, start, count, drift, stream)
@@ -108,7 +108,7 @@ def _heads_sum(chance, values, start, count, drift, stream):  # type: ignore[no-
     return vectorised
 
 
-@overload(rng.unit, jit_options=INNER)
+@overload(rng.unit, jit_options=INNER)  # type: ignore[arg-type]
 def _unit(word):  # type: ignore[no-untyped-def]
     def from_mantissa(word):  # type: ignore[no-untyped-def]
         return _unit_from_mantissa(word)
@@ -117,7 +117,7 @@ def _unit(word):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def is_raised(typing_context, flag):  # type: ignore[no-untyped-def]
+def _is_raised(typing_context, flag):  # type: ignore[no-untyped-def]
     """Whether ``flag[0]`` is not zero, read anew from memory at every call: no compiler may move the read."""
     from numba.core import types
 
@@ -127,6 +127,9 @@ def is_raised(typing_context, flag):  # type: ignore[no-untyped-def]
         return builder.icmp_signed("!=", value, value.type(0))
 
     return types.boolean(flag), codegen
+
+
+is_raised: Any = _is_raised
 
 
 # Kernels --------------------------------------------------------------------------------------------------------------

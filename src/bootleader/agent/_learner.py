@@ -1,7 +1,7 @@
 """A policy at play for a live program: arms come and go, rewards come late, and a choice takes microseconds.
 
-The order of draws is :mod:`bootleader._core.reference_player`'s, so an agent on the simulator's streams makes the simulator's
-choices, bit for bit, as long as every pull gets its reward before the next and no arm comes or goes.
+The order of draws is that of :mod:`bootleader._core.reference_player`, so an agent on the simulator's streams makes the
+simulator's choices, bit for bit, as long as every pull gets its reward before the next and no arm comes or goes.
 """
 
 from __future__ import annotations

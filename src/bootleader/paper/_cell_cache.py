@@ -6,14 +6,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from bootleader._core.files import replacing
-from bootleader._version import __version__
 from bootleader.bandits import Bandit
 from bootleader.policies import HistoryRule, Noise, Policy
+from bootleader.simulation._kernels import simulation_fingerprint
 from bootleader.simulation.result import Simulation
 
 FORMAT = 1  # part of every digest: raise it when what a cell means changes
@@ -46,8 +45,7 @@ class Cell:
         """The name of the file that holds this cell: no two cells, versions or sources share one."""
         about = {
             "format": FORMAT,
-            "version": __version__,
-            "sources": _sources(),
+            "code": simulation_fingerprint(self.policy, self.bandit),
             "policy": [type(self.policy).__name__, self.policy.parameters],
             "bandit": _in_full(self.bandit),
             "checkpoints": CHECKPOINTS,
@@ -75,13 +73,6 @@ class Cell:
 def _in_full(bandit: Bandit) -> Any:
     """A bandit with every parameter it has, nested ones included."""
     return [type(bandit).__name__, {field.name: getattr(bandit, field.name) for field in fields(bandit)}]
-
-
-@cache
-def _sources() -> str:
-    from bootleader._core.numba_bridge import fingerprint
-
-    return fingerprint()
 
 
 class Store:

@@ -166,11 +166,8 @@ def describe(
     size: Size, parts: list[Part], seconds: dict[str, Any], wall: float, workers: int | None, executor: Executor | None
 ) -> dict[str, Any]:
     """Versions, seed, sizes, machine and seconds: what the results were made with."""
-    from bootleader._core.numba_bridge import fingerprint
-
     return {
         "bootleader": __version__,
-        "sources": fingerprint(),
         "libraries": {name: version(name) for name in LIBRARIES},
         "python": platform.python_version(),
         "machine": {

@@ -9,10 +9,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.rules import HistoryRule, IndexRule
 from bootleader.bandits import DRAWS, Bandit
 from bootleader.bandits.families import gaussian_draw
-from bootleader.policies import POLICIES
+from bootleader.policies import POLICIES, Policy
 
 PARAMETERS = 5  # tuples of parameters are padded to this length, so that one compiled kernel takes them all
 
@@ -25,6 +26,20 @@ def _library_laws() -> tuple[Any, ...]:
 @cache
 def _library_resamplers() -> tuple[Any, ...]:
     return tuple(dict.fromkeys(policy.rule.resample for policy in POLICIES if isinstance(policy.rule, HistoryRule)))
+
+
+def simulation_fingerprint(policy: Policy, bandit: Bandit) -> str:
+    """A digest of the code that the numbers of a simulation depend on, beside the parameters."""
+    from bootleader._core.kernels import history, large_k, lockstep, run_setup
+
+    rule, kind = policy.rule, type(bandit)
+    if isinstance(rule, HistoryRule):
+        kernel: tuple[Any, ...] = (history.advance_history, history.choice, rule.resample)
+    else:
+        module: Any = large_k if rule.uses_leader_tree(bandit.arms) else lockstep
+        kernel = (*(getattr(module, name) for name in module.KERNEL_CODE), rule.law)
+    drawn = [getattr(kind, name, None) for name in ("parameters_from", "family_parameters", "rescaled")]
+    return code_digest(kernel, run_setup.set_up, bandit.draw, drawn, type(policy).known_sd)
 
 
 def _group(function: Any, library: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -172,6 +172,9 @@ def advance_large_k(plan, parameters, streams, state, trajectory, checkpoints, r
     return stop
 
 
+KERNEL_CODE = ("advance_large_k", "current_law", "law_renewal")  # what the numbers of a run depend on
+
+
 @cache
 def kernel_for(laws: tuple[Any, ...], draws: tuple[Any, ...]) -> Any:
     """The kernel that plays rules with these laws on rewards from these draws; a plan names one of each by number."""

@@ -272,7 +272,7 @@ def record(trajectory, mark, state):
         )  # fmt: skip
 
 
-# What depends on the rule and on the reward family ----------------------------------------------------------------------
+# What depends on the rule and on the reward family ------------------------------------------------------------------
 
 
 def learner(law: Any, digest: str, place: int) -> Any:
@@ -390,6 +390,9 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
             record(trajectory, mark, state)
             mark += 1
     return stop
+
+
+KERNEL_CODE = ("advance", "learner", "law_renewal", "payment")  # what the numbers of a run depend on
 
 
 @cache

@@ -22,7 +22,13 @@ class Trajectory(NamedTuple):
 def new_trajectory(checkpoints: int, runs: int) -> Trajectory:
     """A trajectory to be filled in."""
     shape = (checkpoints, runs)
-    return Trajectory(*(np.zeros(shape) for _ in range(4)), np.zeros(shape, np.int64))
+    return Trajectory(
+        regret=np.zeros(shape),
+        reward=np.zeros(shape),
+        best_pulls=np.zeros(shape),
+        simple_regret=np.zeros(shape),
+        recommended=np.zeros(shape, np.int64),
+    )
 
 
 @inner
