@@ -1,4 +1,4 @@
-"""The benchmarks' own code: it drives kernels by hand, so a kernel's new shape could break it unseen."""
+"""The benchmarks call kernels directly: these tests notice when a kernel's signature changes."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from benchmarks import baselines, many_arms
+from benchmarks import baselines, large_k
 from benchmarks.measuring import Measured, as_markdown
 from bootleader.policies._two_point_weights import TWO_POINTS
 
 
-def test_a_run_of_many_arms_goes_on_where_it_was():
-    in_two, at_once = (many_arms.Run(bl.ReBoot(sigma_a=1.5), 600) for _ in range(2))
+def test_a_run_in_two_parts_equals_a_run_in_one():
+    in_two, at_once = (large_k.Run(bl.ReBoot(sigma_a=1.5), 600) for _ in range(2))
     in_two.play(700)
     in_two.play(300)
     at_once.play(1_000)
-    np.testing.assert_array_equal(in_two.table.pulls, at_once.table.pulls)
-    assert at_once.table.pulls.sum() == 1_000
+    np.testing.assert_array_equal(in_two.state.pulls, at_once.state.pulls)
+    assert at_once.state.pulls.sum() == 1_000
     at_once.draw_all(2)
 
 
@@ -30,7 +30,7 @@ def seed_numba(seed):
 
 
 @pytest.mark.parametrize("weights", TWO_POINTS)
-def test_what_two_point_weights_are_measured_against_does_the_same_job(weights):
+def test_the_two_point_baseline_plays_the_same_policy(weights):
     """Mean regrets of 400 runs each, within 4 standard errors: fixed seeds, level 6e-5."""
     seed_numba(3)
     means = np.random.default_rng(3).uniform(5, 7, (400, 4))

@@ -39,7 +39,7 @@ refresh = imported(DOCS / "refresh.py")
 
 
 def name_of(page: Path) -> str:
-    return str(page.relative_to(ROOT))
+    return page.relative_to(ROOT).as_posix()
 
 
 def blocks_of(page: Path) -> list[tuple[int, str]]:
@@ -84,13 +84,17 @@ def test_the_runner_reports_an_error(tmp_path):
 
 
 def test_the_api_reference_has_every_public_name_once():
-    written = [name for page in sorted((DOCS / "api").glob("*.md")) for name in REFERENCE.findall(page.read_text())]
+    written = [
+        name
+        for page in sorted((DOCS / "api").glob("*.md"))
+        for name in REFERENCE.findall(page.read_text(encoding="utf-8"))
+    ]
     assert sorted(written) == sorted(name for name in bootleader.__all__ if not name.startswith("__"))
 
 
 def test_the_navigation_has_every_page():
     listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
-    staged = {str(page.relative_to(DOCS).with_suffix(".md")) for page in (*DOCS.rglob("*.md"), *NOTEBOOKS)}
+    staged = {page.relative_to(DOCS).with_suffix(".md").as_posix() for page in (*DOCS.rglob("*.md"), *NOTEBOOKS)}
     root = {page.name.lower() for page in FROM_ROOT[1:] if page.exists()}
     assert listed == (staged - {"gallery/README.md"}) | {"gallery.md"} | root
 

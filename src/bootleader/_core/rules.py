@@ -71,7 +71,7 @@ class Noise(IntEnum):
 
 
 # Number of arms from which the leader is found without drawing every index (:mod:`bootleader._core.leader_tree`): about
-# where both ways cost the same (`python -m benchmarks many_arms`). Student variables are expensive, but arms with many
+# where both ways cost the same (`python -m benchmarks large_k`). Student variables are expensive, but arms with many
 # rewards no longer need them, so it depends on the rounds too: at 192 arms drawing all takes 2.3 times as long in the
 # first 1,000 rounds and 0.9 times in 20,000. Constants, so that no result depends on the machine; the same for the
 # simulator and the agent, so that they agree.
