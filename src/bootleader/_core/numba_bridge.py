@@ -150,41 +150,16 @@ def named(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def switch(name: str, functions: Sequence[Any]) -> Any:
-    """A compiled ``f(which, *args)`` that calls the compiled ``functions[which](*args)``."""
-    chosen = _only(name, functions[-1]) if len(functions) == 1 else functions[-1]
-    for which in range(len(functions) - 2, -1, -1):
-        chosen = _either(f"{name}_{which}", which, functions[which], chosen, last=which == len(functions) - 2)
-    return chosen
+    """A compiled ``f(which, *args)`` that calls the compiled ``functions[which](*args)``.
 
-
-def _only(name: str, function: Any) -> Any:
-    @inner
-    @named(f"{name}_only")
-    def call(wanted, *args):  # type: ignore[no-untyped-def]
-        return function(*args)
-
-    return call
-
-
-def _either(name: str, which: int, this: Any, others: Any, last: bool) -> Any:
-    if last:
-
-        @inner
-        @named(name)
-        def call(wanted, *args):  # type: ignore[no-untyped-def]
-            if wanted == which:
-                return this(*args)
-            return others(*args)
-    else:
-
-        @inner
-        @named(name)
-        def call(wanted, *args):  # type: ignore[no-untyped-def]
-            if wanted == which:
-                return this(*args)
-            return others(wanted, *args)
-
-    return call
+    Written as source text, because numba cannot index a tuple of different functions; one flat chain of comparisons,
+    because every further call would copy all arguments again.
+    """
+    cases = [f"    if which == {which}:\n        return f{which}(*args)" for which in range(len(functions) - 1)]
+    source = "\n".join([f"def {name}(which, *args):", *cases, f"    return f{len(functions) - 1}(*args)"])
+    namespace = {f"f{which}": function for which, function in enumerate(functions)}
+    exec(source, namespace)
+    return inner(namespace[name])
 
 
 def specialise(template: Callable[..., Any], digest: str, **functions: Any) -> Any:

@@ -19,8 +19,9 @@ PARAMETERS = 5  # tuples of parameters are padded to this length, so that one co
 
 
 @cache
-def _library_laws() -> tuple[Any, ...]:
-    return tuple(dict.fromkeys(policy.rule.law for policy in POLICIES if isinstance(policy.rule, IndexRule)))
+def _library_laws(every_round: bool) -> tuple[Any, ...]:
+    rules = [policy.rule for policy in POLICIES if isinstance(policy.rule, IndexRule)]
+    return tuple(dict.fromkeys(rule.law for rule in rules if rule.every_round == every_round))
 
 
 @cache
@@ -51,7 +52,7 @@ def _padded(params: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _law_groups(rule: IndexRule, bandit: Bandit) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    return _group(rule.law, _library_laws()), _group(bandit.draw, DRAWS)
+    return _group(rule.law, _library_laws(rule.every_round)), _group(bandit.draw, DRAWS)
 
 
 def _plan(rule: IndexRule, bandit: Bandit, rounds: int) -> Any:
@@ -64,7 +65,6 @@ def _plan(rule: IndexRule, bandit: Bandit, rounds: int) -> Any:
         params=_padded(rule.params),
         initial_pulls=rule.initial_pulls,
         pooled=rule.pooled,
-        every_round=rule.every_round,
         epsilon=rule.epsilon,
         draw=draws.index(bandit.draw),
         normal_rewards=bandit.draw is gaussian_draw,
@@ -76,7 +76,7 @@ def lockstep(rule: IndexRule, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
     """The lock-step kernel and its plan."""
     from bootleader._core.kernels.lockstep import kernel_for
 
-    return kernel_for(*_law_groups(rule, bandit)), _plan(rule, bandit, rounds)
+    return kernel_for(*_law_groups(rule, bandit), rule.every_round), _plan(rule, bandit, rounds)
 
 
 def large_k(rule: IndexRule, bandit: Bandit, rounds: int) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.kernels.run_setup import Streams
-from bootleader._core.kernels.trajectory import Trajectory, record_run
+from bootleader._core.kernels.trajectory import Trajectory
 from bootleader._core.kernels.vector_sampling import draw_normals, studentise_lanes, toss_coins
 from bootleader._core.moments import welford
 from bootleader._core.numba_bridge import compiled, inline, inner, is_raised, named, specialise, switch
@@ -39,7 +39,6 @@ class Plan(NamedTuple):
     params: Any
     initial_pulls: int
     pooled: bool
-    every_round: bool
     epsilon: float
     draw: int
     normal_rewards: bool  # whether the draw is first + second * normal, which is vectorised
@@ -262,14 +261,24 @@ def pool(moments, variance):
 
 
 @inner
-def record(trajectory, mark, state):
-    """Record every lane at a checkpoint."""
-    moments = state.moments
-    for lane in range(state.regret.shape[0]):
-        record_run(
-            trajectory, mark, lane, state.regret[lane], state.gap[:, lane], moments[:, lane, COUNT],
-            moments[:, lane, ANCHOR], moments[:, lane, DRIFT],
-        )  # fmt: skip
+def record(trajectory, mark, state, scratch):
+    """Record every lane at a checkpoint; lanes innermost, as in a round."""
+    moments, gap, largest = state.moments, state.gap, scratch.best
+    regret, reward, best_pulls = trajectory.regret[mark], trajectory.reward[mark], trajectory.best_pulls[mark]
+    simple_regret, recommended = trajectory.simple_regret[mark], trajectory.recommended[mark]
+    for lane in range(largest.shape[0]):
+        regret[lane] = state.regret[lane]
+        largest[lane] = -math.inf
+    for k in range(gap.shape[0]):
+        for lane in range(largest.shape[0]):
+            count = moments[k, lane, COUNT]
+            mean = moments[k, lane, ANCHOR] + moments[k, lane, DRIFT]
+            reward[lane] += count * mean
+            best_pulls[lane] += count if gap[k, lane] == 0.0 else 0.0
+            if count > 0.0 and mean > largest[lane]:
+                largest[lane], recommended[lane] = mean, k
+    for lane in range(largest.shape[0]):
+        simple_regret[lane] = gap[recommended[lane], lane]
 
 
 # What depends on the rule and on the reward family ------------------------------------------------------------------
@@ -342,6 +351,7 @@ def payment(draw_of: Any, digest: str) -> Any:
 learn: Any = None
 renew_laws: Any = None
 pay: Any = None
+EVERY_ROUND = False  # a constant of the kernel: as a branch on the plan it slows down the rules that do not need it
 
 
 def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, interrupt, start, stop):
@@ -361,7 +371,7 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
         if played < initial_rounds:
             pull_initial_arms(plan.initial_pulls, streams, state, scratch)
         else:
-            if plan.every_round:
+            if EVERY_ROUND:
                 renew_laws(plan, state, played)
             ties = 0
             best[:] = -math.inf
@@ -387,7 +397,7 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
             pool(state.moments, state.variance)
             renew_laws(plan, state, pulls)
         if pulls == checkpoints[mark]:
-            record(trajectory, mark, state)
+            record(trajectory, mark, state, scratch)
             mark += 1
     return stop
 
@@ -396,9 +406,12 @@ KERNEL_CODE = ("advance", "learner", "law_renewal", "payment")  # what the numbe
 
 
 @cache
-def kernel_for(laws: tuple[Any, ...], draws: tuple[Any, ...]) -> Any:
-    """The kernel that plays rules with these laws on rewards from these draws; a plan names one of each by number."""
-    digest = code_digest(laws, draws, learner, law_renewal, payment)[:16]
+def kernel_for(laws: tuple[Any, ...], draws: tuple[Any, ...], every_round: bool) -> Any:
+    """The kernel that plays rules with these laws on rewards from these draws; a plan names one of each by number.
+
+    With ``every_round`` the laws of all arms are renewed in every round.
+    """
+    digest = code_digest(laws, draws, every_round, learner, law_renewal, payment)[:16]
     law_of = switch(f"law_{digest}", [compiled(law) for law in laws])
     draw_of = switch(f"draw_{digest}", [compiled(draw) for draw in draws])
     return specialise(
@@ -407,4 +420,5 @@ def kernel_for(laws: tuple[Any, ...], draws: tuple[Any, ...]) -> Any:
         learn=switch(f"learn_{digest}", [learner(law, digest, place) for place, law in enumerate(laws)]),
         renew_laws=law_renewal(law_of, digest),
         pay=payment(draw_of, digest),
+        EVERY_ROUND=every_round,
     )
