@@ -26,6 +26,8 @@ STAGED = ROOT / "build" / "docs"
 SITE = ROOT / "site"
 COPIED = (".md", ".png", ".svg", ".css", ".js", ".csv")
 FROM_ROOT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")  # those that exist
+ROW = re.compile(r"^\|[^`\n]*$", re.MULTILINE)  # of a table, without code
+INTERVAL = re.compile(r"\[(-?[\d.,e+-]+), (-?[\d.,e+-]+)\](?!\()")
 ROOT_LINK = re.compile(r"\]\((?:\.\./)+(?P<name>CONTRIBUTING|CHANGELOG|SECURITY)\.md")
 
 
@@ -63,7 +65,7 @@ def stage() -> None:
         if source.name == "README.md":
             continue  # for readers of the repository
         if source.suffix == ".md":
-            _write(STAGED / name, links_within_site(source.read_text(encoding="utf-8"), len(name.parts) - 1))
+            _write(STAGED / name, for_the_site(source.read_text(encoding="utf-8"), len(name.parts) - 1))
         elif source.suffix == ".ipynb":
             _write(STAGED / name.with_suffix(".md"), notebook_page(source, STAGED / name.parent))
         elif source.suffix in COPIED:
@@ -76,14 +78,15 @@ def stage() -> None:
     _write(STAGED / "gallery.md", gallery_page())
 
 
-def links_within_site(text: str, depth: int) -> str:
-    """Point links at what the site has: root pages beside the others, notebooks as pages.
+def for_the_site(text: str, depth: int) -> str:
+    """Point links at what the site has, and keep intervals in tables on one line.
 
     Examples
     --------
-    >>> links_within_site("[a](../../CONTRIBUTING.md#x) [b](../notebooks/n.ipynb)", 1)
+    >>> for_the_site("[a](../../CONTRIBUTING.md#x) [b](../notebooks/n.ipynb)", 1)
     '[a](../contributing.md#x) [b](../notebooks/n.md)'
     """
+    text = ROW.sub(lambda row: INTERVAL.sub("[\\1,\N{NO-BREAK SPACE}\\2]", row[0]), text)
     text = text.replace("](gallery/README.md", "](gallery.md")
     text = ROOT_LINK.sub(lambda found: f"]({'../' * depth}{found['name'].lower()}.md", text)
     return re.sub(r"(\]\([^)\s:]+)\.ipynb", r"\1.md", text)
@@ -98,7 +101,7 @@ def notebook_page(source: Path, folder: Path) -> str:
     for place, cell in enumerate(cells):
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            parts.append(links_within_site(text, 1))
+            parts.append(for_the_site(text, 1))
         elif cell["cell_type"] == "code":
             parts.append(f"```python\n{text}\n```")
             for turn, output in enumerate(cell["outputs"]):
@@ -114,7 +117,7 @@ def _output(output: dict[str, Any], picture: Path) -> str:
         return f"![Output of the cell above]({picture.name})"
     if "text/html" in data:
         table = re.sub(r"<style.*?</style>", "", "".join(data["text/html"]), flags=re.DOTALL)
-        return '<div class="frame">' + re.sub(r"\n\s*", "", table) + "</div>"
+        return '<div class="frame">' + re.sub(r"\n\s*", "", table.replace(' border="1"', "")) + "</div>"
     text = "".join(output.get("text", data.get("text/plain", ""))).rstrip()
     return f"```{{ .text .output }}\n{text}\n```"
 

@@ -117,7 +117,7 @@ def test_the_build_finds_what_is_loaded_from_elsewhere(tmp_path, html, found):
 def test_links_to_root_pages_and_notebooks_are_rewritten_for_the_site():
     text = "[a](../CONTRIBUTING.md#rules) [b](notebooks/an_agent.ipynb) [c](https://example.org/x.ipynb)"
     expected = "[a](contributing.md#rules) [b](notebooks/an_agent.md) [c](https://example.org/x.ipynb)"
-    assert build.links_within_site(text, 0) == expected
+    assert build.for_the_site(text, 0) == expected
 
 
 # Gallery and notebooks ------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Bad runs.
 
 The mean hides what happens in single runs. The vanilla residual bootstrap stays with the worse arm
-in some runs, and its regret there is ten times that of ReBoot. Each line shows in which share of
+in some runs, and its regret there is 2,500. Each line shows in which share of
 runs the regret is above a value.
 """
 
