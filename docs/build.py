@@ -3,7 +3,7 @@
 Pages are copied to ``build/docs`` first. Links that work on the repository's web page become links that work on the
 site, notebooks and gallery programs become pages, and CONTRIBUTING and CHANGELOG are added. Then the site is built
 strictly: a broken link, a missing anchor or a name that the API does not have is an error. Last, every built page is
-searched for anything that a browser would load from another host.
+searched for anything that a browser would load from another host, and for files that are not there.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -34,9 +35,10 @@ ROOT_LINK = re.compile(r"\]\((?:\.\./)+(?P<name>CONTRIBUTING|CHANGELOG|SECURITY)
 def main() -> int:
     stage()
     failed = build()
-    found = [f"{page}: {address}" for page in sorted(SITE.rglob("*.html")) for address in loaded_from_elsewhere(page)]
-    for line in found:
-        print(f"loaded from elsewhere: {line}", file=sys.stderr)
+    found = [
+        f"{page.relative_to(SITE)}: {problem}" for page in sorted(SITE.rglob("*.html")) for problem in problems_of(page)
+    ]
+    print(*found, sep="\n", end="\n" if found else "", file=sys.stderr)
     if not failed and not found:
         print(f"wrote {SITE / 'index.html'}")
     return 1 if failed or found else 0
@@ -142,27 +144,34 @@ def _write(path: Path, text: str) -> None:
 # Checks --------------------------------------------------------------------------------------------------------------
 
 
-class _Loads(HTMLParser):
-    """Collect what a browser loads from another host."""
+class _Addresses(HTMLParser):
+    """Collect what a browser loads, and where a reader may go."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.loaded: list[str] = []
+        self.linked: list[str] = []
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        """Look at every attribute that makes a browser load something; a link that a reader may click is none."""
+        """Look at the attributes of one tag."""
         values = dict(attributes)
-        loads = [values.get("src"), values.get("srcset"), values.get("data"), values.get("poster")]
+        loaded = [values.get("src"), values.get("srcset"), values.get("data"), values.get("poster")]
         if tag == "link" and values.get("rel") not in ("canonical", "next", "prev", "edit", "alternate"):
-            loads.append(values.get("href"))
-        self.found += [value for value in loads if value and re.match(r"(?:https?:)?//", value)]
+            loaded.append(values.get("href"))
+        self.loaded += filter(None, loaded)
+        self.linked += filter(None, [values.get("href") if tag == "a" else None])
 
 
-def loaded_from_elsewhere(page: Path) -> list[str]:
-    """Addresses on other hosts that a browser would load to show this page."""
-    parser = _Loads()
+def problems_of(page: Path) -> list[str]:
+    """What a built page loads from other hosts, and what it loads or links to that is not there."""
+    parser = _Addresses()
     parser.feed(page.read_text(encoding="utf-8"))
-    return parser.found
+    outside = [address for address in parser.loaded if re.match(r"(?:https?:)?//", address)]
+    inside = [
+        address for address in (*parser.loaded, *parser.linked) if not re.match(r"[a-z]+:|/|#", address)
+    ]  # an absolute path, as in the page for errors, needs a server
+    missing = [address for address in inside if not (page.parent / unquote(urlsplit(address).path)).exists()]
+    return [f"loads {address}" for address in outside] + [f"{address} is missing" for address in missing]
 
 
 if __name__ == "__main__":

@@ -102,16 +102,17 @@ def test_the_navigation_has_every_page():
 @pytest.mark.parametrize(
     ("html", "found"),
     [
-        ('<script src="https://cdn.example/x.js"></script>', ["https://cdn.example/x.js"]),
-        ('<link rel="stylesheet" href="//fonts.example/a.css">', ["//fonts.example/a.css"]),
-        ('<img src="http://example/p.png">', ["http://example/p.png"]),
-        ('<a href="https://example.org">a link</a><img src="figures/fig1.png">', []),
+        ('<script src="https://cdn.example/x.js"></script>', ["loads https://cdn.example/x.js"]),
+        ('<link rel="stylesheet" href="//fonts.example/a.css">', ["loads //fonts.example/a.css"]),
+        ('<img src="http://example/p.png">', ["loads http://example/p.png"]),
+        ('<img src="figures/fig1.png"><a href="page.html#top">', ["figures/fig1.png is missing"]),
+        ('<a href="https://example.org">a link</a><a href="#here">', []),
     ],
 )
-def test_the_build_finds_what_is_loaded_from_elsewhere(tmp_path, html, found):
+def test_the_build_finds_what_is_loaded_from_elsewhere_or_missing(tmp_path, html, found):
     page = tmp_path / "page.html"
     page.write_text(html)
-    assert build.loaded_from_elsewhere(page) == found
+    assert build.problems_of(page) == found
 
 
 def test_links_to_root_pages_and_notebooks_are_rewritten_for_the_site():
