@@ -1,7 +1,8 @@
 """The bound and what is measured.
 
 The bound of theorem 1, the measured regret of ReBoot and AdaptiveReBoot, and the Lai-Robbins lower
-bound. The bound holds and is hundreds of times too large.
+bound. The bound holds and is hundreds of times too large. The lower bound is asymptotic, so regret
+may be below it at these horizons.
 """
 
 import matplotlib.pyplot as plt
