@@ -1,19 +1,21 @@
-"""The whole job at a small size: files, report, resuming, and what else is in the folder."""
+"""The reproduction at a small size: files, report, resuming, and parts that are already in the folder."""
 
 import json
 import re
 import shutil
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bootleader.paper import PARTS, Size, reproduce
-from bootleader.paper import _run_cells as job
+from bootleader.paper import PARTS, Size, _run_cells, reproduce
+from bootleader.paper._report_part import Outcome
 from bootleader.paper.parts import fig1, fig3, formulas, robustness, table1
 from bootleader.paper.report import claims_markdown
 from bootleader.paper.reproduce import chosen_parts
-from tests.paper.test_judges import made as made_up
+from tests.helpers import NoWork
+from tests.paper.made_results import made_results
 
 SMALL = Size(runs=16, rounds=400, seed=1)
 NAMES = ("fig1", "theorem1", "formulas")
@@ -88,16 +90,16 @@ def test_a_claim_links_to_the_part_that_shows_it(made):
     assert '<a href="#formulas">Appendix B, lemma 4</a>' in page
 
 
-def drawings(part, size, monkeypatch):
-    """A part's figures from made-up regret; table 1, which plays to weigh its policies, plays few rounds."""
+def analysed(part, size, monkeypatch):
+    """A part's outcome from made-up regret; table 1, which measures the memory of real runs, plays few rounds."""
     monkeypatch.setattr(table1, "HORIZONS", tuple(range(100, 1_000, 100)))
-    return part.analyse(size, made_up(part.cells(size), lambda cell, t: 5.0 * np.log(1.0 + t))).drawings
+    return part.analyse(size, made_results(part.cells(size), lambda cell, t: 5.0 * np.log(1.0 + t)))
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 def test_every_figure_says_when_it_is_not_full_size(part, monkeypatch):
     def warnings(size):
-        texts = [[text.get_text() for text in d.figure.texts] for d in drawings(part, size, monkeypatch)]
+        texts = [[text.get_text() for text in d.figure.texts] for d in analysed(part, size, monkeypatch).drawings]
         return [[text for text in written if text.startswith("Not full size")] for written in texts]
 
     drawn = warnings(SMALL)
@@ -136,7 +138,7 @@ def test_manifest(made):
 def test_the_same_command_again_plays_nothing_and_writes_the_same(made, monkeypatch):
     out, _ = made
     before = {name: (out / name).read_bytes() for name in ("fig1.csv", "fig1.svg", "claims.csv", "theorem1.csv")}
-    monkeypatch.setattr(job, "play", lambda *_: pytest.fail("a finished cell was played again"))
+    monkeypatch.setattr(_run_cells, "play", lambda *_: pytest.fail("a finished cell was played again"))
     reproduce.reproduce(NAMES, out, SMALL, progress=False)
     assert {name: (out / name).read_bytes() for name in before} == before
 
@@ -171,7 +173,7 @@ def test_parts_are_chosen_by_name_and_robustness_only_when_named():
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 def test_every_part_names_its_cells_without_playing_them(part):
     full, small = part.cells(Size()), part.cells(SMALL)
-    assert len({cell.digest for cell in full}) == len(set(full))
+    assert len({cell.key for cell in full}) == len(set(full))
     if not any(cell.timed for cell in full):
         assert not set(full) & set(small)
 
@@ -197,3 +199,40 @@ def test_equivariant_policies_do_as_well_in_any_unit():
         plain = simulate(robustness.ADAPTIVE, bandit, **settings)
         other = simulate(robustness.ADAPTIVE, AffineBandit(bandit, 1000.0, -1e6), **settings)
         assert other.final_regret == pytest.approx(1000.0 * plain.final_regret, rel=1e-6), name
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_columns_of_every_csv_file_are_snake_case(part, monkeypatch):
+    outcome = analysed(part, SMALL, monkeypatch)
+    frames = [*outcome.numbers.values(), *(table.data for table in outcome.tables)]
+    assert frames
+    for frame in frames:
+        assert all(re.fullmatch("[a-z][a-z0-9]*(_[a-z0-9]+)*", column) for column in frame.columns), list(frame.columns)
+
+
+def test_a_claim_on_nothing_is_undecided_wherever_it_is_shown(tmp_path):
+    import pandas as pd
+
+    nothing = made_results(fig1.PART.cells(SMALL), lambda cell, t: 0.0)
+    claims = fig1.judge(SMALL, nothing)
+    reproduce.write_claims(claims, tmp_path, SMALL.remark())
+    assert set(pd.read_csv(tmp_path / "claims.csv")["verdict"]) == {"undecided"}
+    assert (tmp_path / "claims.md").read_text(encoding="utf-8").count("undecided |") == len(claims)
+    seconds = {"fig1": {"simulation_processor_seconds": 0.0, "analysis_seconds": 0.0}}
+    manifest = reproduce.describe(SMALL, [fig1.PART], seconds, 0.0, None, None) | {"command": ""}
+    page = reproduce.render([fig1.PART], {"fig1": Outcome(claims=claims)}, claims, manifest)
+    assert page.count('class="badge undecided"') == len(claims)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that even root cannot write to")
+def test_a_folder_that_cannot_be_written_to_is_noticed_before_anything_is_simulated(monkeypatch):
+    monkeypatch.setattr(_run_cells, "simulate", lambda *_, **__: pytest.fail("something was simulated"))
+    with pytest.raises(ValueError, match="cannot write to the folder /proc"):
+        reproduce.reproduce(["fig1"], "/proc", SMALL, executor=NoWork(), progress=False)
+
+
+def test_a_cell_folder_that_cannot_be_written_to_is_noticed_before_anything_is_simulated(tmp_path, monkeypatch):
+    monkeypatch.setattr(_run_cells, "simulate", lambda *_, **__: pytest.fail("something was simulated"))
+    (tmp_path / "cells").write_text("a file where the folder should be")
+    with pytest.raises(ValueError, match=r"cannot write to the folder .*cells"):
+        reproduce.reproduce(["fig1"], tmp_path, SMALL, executor=NoWork(), progress=False)

@@ -1,6 +1,7 @@
-"""The paper, reproduced: every figure and table as data, its claims, the report.
+"""The reproduction of the paper: its figures, tables and claims, and the report.
 
-A part is one file with a sweep of cells and an analysis. Adding one: its file, and a line in ``PARTS``.
+A part is one file in ``parts/``: the cells it needs, and an analysis of their results. To add one, write its file and
+add a line to ``PARTS``.
 """
 
 from bootleader.paper._report_part import Part, Size

@@ -1,36 +1,40 @@
-"""Cells: one policy on one bandit at one size. Finished ones are kept on disk under a digest of all they depend on."""
+"""Cells: one policy on one bandit at one size. Results are kept on disk, keyed by what they depend on."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bootleader._core.files import replacing
 from bootleader.bandits import Bandit
+from bootleader.paper._bootstrap_intervals import Floats
 from bootleader.policies import HistoryRule, Noise, Policy
+from bootleader.simulation._blocks import QUANTITIES
 from bootleader.simulation._kernels import simulation_fingerprint
 from bootleader.simulation.result import Simulation
 
-FORMAT = 1  # part of every digest: raise it when what a cell means changes
+FORMAT = 2  # part of every key; increase it when the meaning of a cell changes
 CHECKPOINTS = 200
-REPEATS = 3  # of a timed cell, the fastest of which counts
+REPEATS = 3  # of a timed cell; the fastest counts
 
-# Rough costs, for the progress bar's idea of the time left only, in nanoseconds: a round, an index, and for policies
-# that resample the history an index and a reward of it.
-ROUND = 14.0
-INDEX = {Noise.NONE: 1.0, Noise.NORMAL: 2.5, Noise.STUDENT: 10.0, Noise.FAIR_COINS: 13.0, Noise.OPTIMISM: 1.0}
-RESAMPLED_INDEX, RESAMPLED_REWARD = 170.0, 0.15
+# Approximate costs in nanoseconds, for the time left in the progress bar only: of a round, of an index, and for
+# policies that resample the history of an index and of each reward in it.
+ROUND_COST = 14.0
+INDEX_COST = {Noise.NONE: 1.0, Noise.NORMAL: 2.5, Noise.STUDENT: 10.0, Noise.FAIR_COINS: 13.0, Noise.OPTIMISM: 1.0}
+RESAMPLED_INDEX_COST, RESAMPLED_REWARD_COST = 170.0, 0.15
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Everything that decides a simulation of one policy.
+    """Everything that determines the simulation of one policy.
 
-    A ``timed`` cell is played on one core with nothing else of ours running, for its seconds to mean something.
+    A ``timed`` cell is played on one core while no other cell is played, so that its seconds can be compared.
     """
 
     policy: Policy
@@ -41,69 +45,101 @@ class Cell:
     timed: bool = False
 
     @property
-    def digest(self) -> str:
-        """The name of the file that holds this cell: no two cells, versions or sources share one."""
-        about = {
+    def key(self) -> str:
+        """The name of the file that holds this cell's result: a digest of all that the result depends on."""
+        depends_on = {
             "format": FORMAT,
             "code": simulation_fingerprint(self.policy, self.bandit),
             "policy": [type(self.policy).__name__, self.policy.parameters],
-            "bandit": _in_full(self.bandit),
+            "bandit": [type(self.bandit).__name__, _field_values(self.bandit)],
             "checkpoints": CHECKPOINTS,
             **{name: getattr(self, name) for name in ("rounds", "runs", "seed", "timed")},
         }
-        return hashlib.sha256(json.dumps(about, default=repr, sort_keys=True).encode()).hexdigest()[:32]
+        return hashlib.sha256(json.dumps(depends_on, default=repr, sort_keys=True).encode()).hexdigest()[:32]
 
     @property
-    def cost_a_run(self) -> float:
-        """About how many processor seconds a run takes."""
+    def cost_per_run(self) -> float:
+        """Approximate processor seconds of a run."""
         rule = self.policy.rule
         if isinstance(rule, HistoryRule):
-            return 1e-9 * self.rounds * (RESAMPLED_INDEX * self.bandit.arms + RESAMPLED_REWARD * self.rounds)
-        return 1e-9 * self.rounds * (ROUND + INDEX[rule.noise] * self.bandit.arms)
+            per_round = RESAMPLED_INDEX_COST * self.bandit.arms + RESAMPLED_REWARD_COST * self.rounds
+        else:
+            per_round = ROUND_COST + INDEX_COST[rule.noise] * self.bandit.arms
+        return 1e-9 * self.rounds * per_round
 
     @property
     def cost(self) -> float:
-        """About how many processor seconds the cell takes; a timed one keeps the other cores idle, and is repeated."""
-        return self.cost_a_run * self.runs * (2 * REPEATS if self.timed else 1)
+        """Approximate processor seconds of the cell; a timed one is repeated, and leaves the other cores idle."""
+        return self.cost_per_run * self.runs * (2 * REPEATS if self.timed else 1)
 
     def __str__(self) -> str:
         return f"{self.policy} on {self.bandit}, {self.runs:,} runs of {self.rounds:,} rounds"
 
 
-def _in_full(bandit: Bandit) -> Any:
-    """A bandit with every parameter it has, nested ones included."""
-    return [type(bandit).__name__, {field.name: getattr(bandit, field.name) for field in fields(bandit)}]
+def _field_values(bandit: Bandit) -> dict[str, Any]:
+    """Every parameter of a bandit, also those that its repr leaves out."""
+    return {field.name: getattr(bandit, field.name) for field in fields(bandit)}
 
 
-class Store:
-    """A folder of finished cells. A file either holds one whole cell or is not used."""
+class CellCache:
+    """A folder of results, one file a cell. A file that does not hold a whole result of its cell is not used.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the files are; it is created when the first result is saved.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def path(self, cell: Cell) -> Path:
-        """Where a cell is kept."""
-        return self.folder / f"{cell.digest}.npz"
+        """The file that holds a cell's result."""
+        return self.folder / f"{cell.key}.npz"
 
     def load(self, cell: Cell) -> Simulation | None:
-        """The cell's result, or None if there is no file that holds exactly this cell."""
+        """A cell's result, or None if there is no file that holds exactly this cell."""
         try:
             found = Simulation.load(self.path(cell))
         except (OSError, ValueError):
             return None
-        about = (found.policies, found.bandit, found.seed, found.runs, int(found.rounds[-1]))
-        wanted = ((cell.policy.name,), repr(cell.bandit), cell.seed, cell.runs, cell.rounds)
-        return found if about == wanted else None
+        return found if _is_result_of(found, cell) else None
 
     def save(self, cell: Cell, result: Simulation) -> None:
-        """Keep a result; at no moment does its name belong to half a file."""
+        """Keep a result. The file appears whole or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with replacing(self.path(cell)) as unfinished:
             result.save(unfinished)
 
 
+def _is_result_of(found: Simulation, cell: Cell) -> bool:
+    """Whether a simulation that was read from a file can be the result of this cell.
+
+    The file may be damaged or made by hand: nothing about its arrays is taken for granted.
+    """
+    points = min(CHECKPOINTS, cell.rounds)
+    shapes = {
+        "rounds": (points,),
+        "over_time": (1, len(QUANTITIES), 2, points),
+        "final_regret": (1, cell.runs),
+        "pulls": (1, cell.bandit.arms),
+        "pulls_by_rank": (1, cell.bandit.arms),
+        "seconds": (1,),
+    }
+    for name, shape in shapes.items():
+        array = getattr(found, name)
+        if array.shape != shape or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+            return False
+        if name != "over_time" and (array < 0).any():
+            return False
+    if (found.mean_regret < 0).any() or (found.standard_error < 0).any():
+        return False
+    described = (found.policies, found.bandit, found.seed, int(found.rounds[-1]))
+    return described == ((cell.policy.name,), repr(cell.bandit), cell.seed, cell.rounds)
+
+
 class Results(Mapping[Cell, Simulation]):
-    """The finished cells of a job."""
+    """The results of cells."""
 
     def __init__(self, found: Mapping[Cell, Simulation] | Iterable[tuple[Cell, Simulation]] = ()) -> None:
         self._found = dict(found)
@@ -111,16 +147,16 @@ class Results(Mapping[Cell, Simulation]):
     def __getitem__(self, cell: Cell) -> Simulation:
         return self._found[cell]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Cell]:
         return iter(self._found)
 
     def __len__(self) -> int:
         return len(self._found)
 
     def add(self, cell: Cell, result: Simulation) -> None:
-        """One more finished cell."""
+        """Add the result of a cell."""
         self._found[cell] = result
 
-    def final(self, cell: Cell) -> Any:
+    def final_regret(self, cell: Cell) -> Floats:
         """Final regret of every run of a cell."""
-        return self._found[cell].final_regret[0]
+        return np.asarray(self._found[cell].final_regret[0])

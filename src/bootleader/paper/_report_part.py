@@ -1,4 +1,4 @@
-"""What a part of the reproduction is: a sweep of cells, and an analysis of their results."""
+"""A part of the reproduction: the cells it needs, and an analysis of their results for the report."""
 
 from __future__ import annotations
 
@@ -17,13 +17,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAPER_RUNS, PAPER_ROUNDS = 500, 10_000
-FEWER_RUNS, FEWER_ROUNDS = 5, 10  # a quick job has the full size divided by these
-FEWEST_ROUNDS = 200
+QUICK_RUNS_DIVISOR, QUICK_ROUNDS_DIVISOR = 5, 10
+MINIMUM_RUNS, MINIMUM_ROUNDS = 8, 200
 
 
 @dataclass(frozen=True)
 class Size:
-    """How large a job is: the paper's size unless told otherwise."""
+    """Runs, rounds and seed of a reproduction; the paper's by default.
+
+    Parameters
+    ----------
+    runs, rounds : int, optional
+        By default the paper's, or what a part chooses for itself.
+    seed : int
+    quick : bool
+        Divide the full size: a fifth of the runs, a tenth of the rounds.
+    """
 
     runs: int | None = None
     rounds: int | None = None
@@ -33,24 +42,28 @@ class Size:
     def __post_init__(self) -> None:
         seed_of(self.seed)
         if self.runs is not None:
-            whole("runs", self.runs, 8)
+            whole("runs", self.runs, MINIMUM_RUNS)
         if self.rounds is not None:
-            whole("rounds", self.rounds, FEWEST_ROUNDS)
+            whole("rounds", self.rounds, MINIMUM_ROUNDS)
 
     def runs_of(self, full: int = PAPER_RUNS) -> int:
         """Number of runs where the full size has ``full``."""
-        return self.runs if self.runs is not None else full // FEWER_RUNS if self.quick else full
+        return self.runs if self.runs is not None else full // QUICK_RUNS_DIVISOR if self.quick else full
 
     def rounds_of(self, full: int = PAPER_ROUNDS) -> int:
         """Horizon where the full size has ``full``."""
-        return self.rounds if self.rounds is not None else full // FEWER_ROUNDS if self.quick else full
+        return self.rounds if self.rounds is not None else full // QUICK_ROUNDS_DIVISOR if self.quick else full
 
     def cell(self, policy: Policy, bandit: Bandit) -> Cell:
         """A cell at this size."""
         return Cell(policy, bandit, self.rounds_of(), self.runs_of(), self.seed)
 
+    def in_words(self) -> str:
+        """The size in words, for captions."""
+        return f"{self.runs_of():,} runs of {self.rounds_of():,} rounds"
+
     def remark(self, full_runs: int = PAPER_RUNS, full_rounds: int = PAPER_ROUNDS) -> str:
-        """What every figure says when the job is not full size; empty when it is."""
+        """The note on every figure that is not full size; empty at full size."""
         runs, rounds = self.runs_of(full_runs), self.rounds_of(full_rounds)
         if (runs, rounds) == (full_runs, full_rounds):
             return ""
@@ -60,7 +73,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with the words beside it."""
+    """A figure with its caption; ``name`` is that of its files."""
 
     name: str
     figure: Figure
@@ -69,18 +82,18 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as it is shown; ``data`` is what its CSV holds, where that is more than what is shown."""
+    """A table: ``shown`` is what a reader sees, ``data`` the numbers of its CSV file, with snake_case columns."""
 
     name: str
     title: str
     shown: pd.DataFrame
+    data: pd.DataFrame
     note: str = ""
-    data: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a part's analysis gives."""
+    """What the analysis of a part gives; ``numbers`` are the CSV files beside its figures."""
 
     drawings: list[Drawing] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
@@ -90,7 +103,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Part:
-    """A figure or a table: data, and what is made of it."""
+    """A figure, a table or a group of claims: the cells it needs, and the analysis of their results."""
 
     name: str
     title: str

@@ -1,99 +1,225 @@
-"""A job: the cells of some parts, played or read back, with one progress bar over them all."""
+"""Play cells that are not in the cache: all at once on an executor, with one progress bar over them all."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
+from queue import Empty, SimpleQueue
 from typing import Any
 
-from bootleader.bandits import GaussianBandit
-from bootleader.paper._cell_cache import CHECKPOINTS, REPEATS, Cell, Results, Store
-from bootleader.policies import POLICIES
-from bootleader.simulation._simulate import cores, simulate
+from bootleader.paper._cell_cache import CHECKPOINTS, REPEATS, Cell, CellCache, Results
+from bootleader.simulation._simulate import cores, simulate, width_of
 from bootleader.simulation.result import Simulation
 
+Played = Generator[tuple[Cell, Simulation], None, None]
 
-def play(cell: Cell, executor: Executor | None, told: Callable[[int], object] | bool = False) -> Simulation:
-    """Simulate a cell, and tell of runs as they end."""
+FEWEST_AT_ONCE = 2  # cells, so that the last tasks of one leave no core idle
+
+
+class Interrupted(Exception):  # noqa: N818  (not an error: another cell failed, or the user interrupted)
+    """Ends the simulation of a cell whose result is no longer wanted."""
+
+
+def play(cell: Cell, executor: Executor | None, on_runs: Callable[[int], object] | bool = False) -> Simulation:
+    """Simulate a cell; ``on_runs`` is called with the number of runs that have just ended."""
     return simulate(
         cell.policy, cell.bandit, rounds=cell.rounds, runs=cell.runs, seed=cell.seed, checkpoints=CHECKPOINTS,
-        executor=executor, progress=told,
+        executor=executor, progress=on_runs,
     )  # fmt: skip
 
 
-def play_timed(cells: Sequence[Cell], told: Callable[[Cell], object]) -> Iterator[tuple[Cell, Simulation]]:
-    """Simulate each cell some times on one core, and keep the fastest: the results are the same, the seconds differ.
+def play_timed(cells: Sequence[Cell], on_cell: Callable[[Cell], object]) -> Played:
+    """Simulate each cell several times on one core and keep the fastest: only the seconds differ.
 
-    Turn by turn, because what slows a machine down lasts longer than a cell does.
+    All cells are played before any is repeated: what slows a machine down lasts longer than a cell.
     """
     fastest: dict[Cell, Simulation] = {}
-    with ThreadPoolExecutor(1) as one:
+    with ThreadPoolExecutor(1) as one_thread:
         for _ in range(REPEATS):
             for cell in cells:
-                result = play(cell, one)
-                before = fastest.setdefault(cell, result)
-                if result.seconds[0] < before.seconds[0]:
+                result = play(cell, one_thread)
+                best = fastest.setdefault(cell, result)
+                if result.seconds[0] < best.seconds[0]:
                     fastest[cell] = result
-                told(cell)
+                on_cell(cell)
     yield from fastest.items()
 
 
-def warm_up() -> None:
-    """Compile what there is to compile, so that no cell's seconds count it."""
-    for policy in POLICIES:
-        simulate(policy, GaussianBandit((1.0, 0.0)), rounds=8, runs=2)
+def play_at_once(cells: Sequence[Cell], executor: Executor, on_runs: Callable[[Cell, int], object]) -> Played:
+    """Simulate many cells at the same time on one executor, and yield each as it ends.
+
+    As many cells are in progress as the executor plays tasks at once. Each has at least one task left, so no worker
+    is idle while there are cells. A thread for each cell in progress submits its tasks and merges their results.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    executor : Executor
+        Where the tasks are played.
+    on_runs : callable
+        Called with a cell and the number of its runs that have just ended, from several threads.
+    """
+    interrupted = threading.Event()
+    not_begun: SimpleQueue[Cell] = SimpleQueue()
+    ended: SimpleQueue[tuple[Cell, Simulation | BaseException]] = SimpleQueue()
+    for cell in cells:
+        not_begun.put(cell)
+
+    def play_next() -> None:
+        with suppress(Empty):
+            while not interrupted.is_set():
+                cell = not_begun.get_nowait()
+                ended.put((cell, _played_or_error(cell, executor, interrupted, on_runs)))
+
+    at_once = min(len(cells), max(FEWEST_AT_ONCE, width_of(executor)))
+    # Daemons: a cluster that no longer answers must not keep the program from ending.
+    threads = [threading.Thread(target=play_next, name=f"cell-{n}", daemon=True) for n in range(at_once)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in cells:
+            cell, result = ended.get()
+            if isinstance(result, BaseException):
+                raise result
+            yield cell, result
+    finally:
+        interrupted.set()
+        if isinstance(executor, ThreadPoolExecutor):
+            for thread in threads:
+                thread.join()
+
+
+def _played_or_error(
+    cell: Cell, executor: Executor, interrupted: threading.Event, on_runs: Callable[[Cell, int], object]
+) -> Simulation | BaseException:
+    def count(runs: int) -> None:
+        if interrupted.is_set():
+            raise Interrupted
+        on_runs(cell, runs)
+
+    try:
+        return play(cell, executor, count)
+    except BaseException as error:  # raised again in the thread that waits for the results
+        return error
+
+
+def compile_kernels(cells: Iterable[Cell]) -> None:
+    """Compile what these cells need, before anything is timed."""
+    for cell in {(type(cell.policy), type(cell.bandit), cell.bandit.arms): cell for cell in cells}.values():
+        simulate(cell.policy, cell.bandit, rounds=max(8, cell.bandit.arms), runs=2)
+
+
+@contextmanager
+def on_compilation(notify: Callable[[], object]) -> Iterator[None]:
+    """Call ``notify`` once if numba compiles something in this block; kernels from its disk cache do not count."""
+    from numba.core import event
+
+    class FirstCompilation(event.Listener):
+        seen = False
+
+        def on_start(self, event: Any) -> None:
+            if not self.seen:
+                self.seen = True
+                notify()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", FirstCompilation()):
+        yield
 
 
 def unique(cells: Iterable[Cell]) -> list[Cell]:
-    """Each cell once: the timed ones first, while the machine is at its calmest, those that take longest last."""
+    """Each cell once: the timed ones first, then by cost, so that many results are soon in the cache."""
     return sorted(dict.fromkeys(cells), key=lambda cell: (not cell.timed, cell.cost))
 
 
-def run(
-    cells: Iterable[Cell], store: Store, *, workers: int | None = None, outside: Executor | None = None,
+def run_cells(
+    cells: Iterable[Cell], cache: CellCache, *, workers: int | None = None, executor: Executor | None = None,
     progress: bool = True,
 ) -> Results:  # fmt: skip
-    """Play the cells that the store does not hold, and return them all."""
+    """Play the cells that the cache does not hold, save each as it ends, and return the results of all.
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+    cache : CellCache
+    workers : int, optional
+        Threads; by default one a core.
+    executor : Executor, optional
+        Where to play instead. Timed cells are always played here, on one core, before the others.
+    progress : bool
+        Show a progress bar.
+    """
     results, missing = Results(), []
     for cell in unique(cells):
-        found = store.load(cell)
+        found = cache.load(cell)
         if found is None:
             missing.append(cell)
         else:
             results.add(cell, found)
     if not missing:
         return results
-    if progress:
-        print(f"{len(missing)} cells to play, {len(results)} read back; compiling", file=sys.stderr)
-    warm_up()
+
+    def say(text: str) -> None:
+        if progress:
+            print(text, file=sys.stderr)
+
+    say(f"{len(missing)} cells to play, {len(results)} read back")
+    timed = [cell for cell in missing if cell.timed]
+    others = [cell for cell in missing if not cell.timed]
+    with on_compilation(lambda: say("compiling")):
+        compile_kernels(timed if executor is not None else missing)
     with (
-        nullcontext(outside) if outside is not None else ThreadPoolExecutor(workers or cores()) as executor,
-        _bar(sum(cell.cost for cell in missing), progress) as bar,
+        nullcontext(executor) if executor is not None else ThreadPoolExecutor(workers or cores()) as pool,
+        Progress(missing, progress) as bar,
     ):
-        timed, others = ([cell for cell in missing if cell.timed is clocked] for clocked in (True, False))
-        if timed:
-            bar.set_description_str(f"{len(timed)} cells on the clock")
-        for cell, result in play_timed(timed, lambda cell: _advance(bar, cell.cost / REPEATS)):
-            store.save(cell, result)
-            results.add(cell, result)
-        for place, cell in enumerate(others, start=len(timed) + 1):
-            bar.set_description_str(f"cell {place} of {len(missing)}")
-            result = play(cell, executor, lambda runs, cell=cell: _advance(bar, runs * cell.cost_a_run))  # type: ignore[misc]
-            store.save(cell, result)
-            results.add(cell, result)
+        in_turn = play_timed(timed, lambda cell: bar.advance(cell.cost / REPEATS))
+        at_once = play_at_once(others, pool, lambda cell, runs: bar.advance(runs * cell.cost_per_run))
+        for played in (in_turn, at_once):
+            with closing(played):
+                for cell, result in played:
+                    cache.save(cell, result)
+                    results.add(cell, result)
+                    bar.count_cell()
     return results
 
 
-def _advance(bar: Any, cost: float) -> None:
-    bar.update(min(cost, max(0.0, bar.total - bar.n)))
+class Progress:
+    """One bar over all cells, by their cost; several threads may advance it."""
 
+    def __init__(self, cells: Sequence[Cell], shown: bool) -> None:
+        from tqdm import tqdm
 
-def _bar(total: float, shown: bool) -> Any:
-    from tqdm import tqdm
+        self._cells, self._finished, self._lock = len(cells), 0, threading.Lock()
+        self._left = sum(cell.cost for cell in cells)
+        self._bar = tqdm(
+            total=self._left, disable=not shown, smoothing=0, dynamic_ncols=True,
+            bar_format="{desc} {percentage:3.0f} %|{bar}| {elapsed} gone, {remaining} left",
+        )  # fmt: skip
+        self._describe()
 
-    return tqdm(
-        total=total, disable=not shown, smoothing=0, dynamic_ncols=True,
-        bar_format="{desc} {percentage:3.0f} %|{bar}| {elapsed} gone, {remaining} left",
-    )  # fmt: skip
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def advance(self, cost: float) -> None:
+        """Add the cost of what has just ended."""
+        with self._lock:
+            step = min(cost, self._left)  # rounding must not take the bar beyond its end
+            self._left -= step
+            self._bar.update(step)
+
+    def count_cell(self) -> None:
+        """Count a finished cell."""
+        with self._lock:
+            self._finished += 1
+            self._describe()
+
+    def _describe(self) -> None:
+        self._bar.set_description_str(f"{self._finished} of {self._cells} cells")

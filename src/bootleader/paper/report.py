@@ -10,12 +10,17 @@ from importlib.resources import files
 from typing import Any
 
 from bootleader.paper import PARTS
-from bootleader.paper._claims import LINEAR_FROM, Judged, Verdict
-from bootleader.paper._regret_growth import HOW
+from bootleader.paper._claims import Judged, Verdict
+from bootleader.paper._growth_exponent import HOW
 from bootleader.paper._report_part import Drawing, Outcome, Part
 
-BADGES = {Verdict.HOLDS: "holds", Verdict.IN_PART: "part", Verdict.FAILS: "fails"}
-MARKS = {Verdict.HOLDS: "✓ holds", Verdict.IN_PART: "◐ holds in part", Verdict.FAILS: "✗ does not hold"}
+BADGES = {Verdict.HOLDS: "holds", Verdict.IN_PART: "part", Verdict.FAILS: "fails", Verdict.UNDECIDED: "undecided"}
+MARKS = {
+    Verdict.HOLDS: "✓ holds",
+    Verdict.IN_PART: "◐ holds in part",
+    Verdict.FAILS: "✗ does not hold",
+    Verdict.UNDECIDED: "? undecided",
+}
 
 
 def render(
@@ -44,7 +49,6 @@ def render(
         for row in outcomes[part.name].claims
     }
     tally = Counter(row.finding.verdict for row in claims)
-    assert str(LINEAR_FROM) in HOW, "the report must state the line that the verdicts use"
     return environment.get_template("report.html.j2").render(
         paper=[section for section in sections if not section["part"].beyond_the_paper],
         beyond=[section for section in sections if section["part"].beyond_the_paper],

@@ -1,4 +1,4 @@
-"""Play the cells of some parts, analyse them, and write figures, tables, claims and the report."""
+"""Reproduce the paper: play the cells of its parts, analyse them, write figures, tables, claims and the report."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from bootleader._core.files import replacing
+from bootleader._core.files import replacing, writable_folder
 from bootleader._version import __version__
 from bootleader.paper import PARTS, Part, Size
-from bootleader.paper import _run_cells as job
-from bootleader.paper._cell_cache import Results, Store
+from bootleader.paper._cell_cache import Cell, CellCache, Results
 from bootleader.paper._claims import Judged
 from bootleader.paper._report_part import Outcome
+from bootleader.paper._run_cells import run_cells, unique
 from bootleader.paper.report import claims_markdown, markdown, render
 from bootleader.simulation._simulate import cores
+from bootleader.simulation.result import Simulation
 
 LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib")
 
@@ -41,8 +42,9 @@ def reproduce(
 ) -> list[Judged]:  # fmt: skip
     """Reproduce the paper, or some parts of it, into a folder.
 
-    Finished cells are kept in ``out/cells`` and read back the next time. The report shows the parts that were asked
-    for and any other whose cells are all there at this size; those that need none, if the rest of the default job is.
+    Results of cells are kept in ``out/cells`` and read back the next time. The report shows the parts that were asked
+    for, and every other part whose cells are all in the cache at this size. Parts without cells are shown if all other
+    default parts are.
 
     Parameters
     ----------
@@ -55,7 +57,7 @@ def reproduce(
     workers : int, optional
         Threads; by default one a core.
     executor : concurrent.futures.Executor, optional
-        Where to play the runs instead.
+        Where to play the runs instead, all cells at once. Timed cells are played here.
     progress : bool
         Show a progress bar.
 
@@ -63,28 +65,27 @@ def reproduce(
     -------
     list of Judged
         The claims table.
+
+    Raises
+    ------
+    ValueError
+        A part is unknown, or the folder cannot be written to; nothing has been simulated.
     """
     size, out = size or Size(), Path(out)
     asked = chosen_parts(names)
-    out.mkdir(parents=True, exist_ok=True)
-    store = Store(out / "cells")
+    cache = CellCache(out / "cells")
+    for folder in (out, cache.folder):
+        writable_folder(folder)
     started = time.perf_counter()
-    results, seconds = Results(), {}
-    everything = job.unique(cell for part in asked for cell in part.cells(size))
-    results = job.run(everything, store, workers=workers, outside=executor, progress=progress)
-    for part in PARTS:
-        if part not in asked and (finished := _already_there(part, size, store)) is not None:
-            asked.append(part)
-            for cell, result in finished.items():
-                results.add(cell, result)
-    if all(part in asked for part in PARTS if part.by_default and part.cells(size)):
-        asked += [part for part in PARTS if part not in asked and not part.cells(size)]
-    shown = [part for part in PARTS if part in asked]
+    cells = [cell for part in asked for cell in part.cells(size)]
+    results = run_cells(cells, cache, workers=workers, executor=executor, progress=progress)
+    shown = _shown_parts(asked, size, cache, results)
     outcomes: dict[str, Outcome] = {}
+    seconds: dict[str, Any] = {}
     for part in shown:
         began = time.perf_counter()
         outcomes[part.name] = part.analyse(size, results)
-        write_outcome(part, outcomes[part.name], out)
+        write_outcome(outcomes[part.name], out)
         seconds[part.name] = _seconds(part, size, results, time.perf_counter() - began)
     manifest = describe(size, shown, seconds, time.perf_counter() - started, workers, executor)
     manifest["command"] = command_of(names, size, out)
@@ -95,22 +96,40 @@ def reproduce(
     return claims
 
 
-def _already_there(part: Part, size: Size, store: Store) -> dict[Any, Any] | None:
-    """The results of a part nobody asked for, if every cell of it is on disk; None otherwise."""
-    cells = job.unique(part.cells(size))
-    if not cells or not all(store.path(cell).exists() for cell in cells):
-        return None
-    found = {cell: store.load(cell) for cell in cells}
-    return None if any(result is None for result in found.values()) else found
+def _shown_parts(asked: list[Part], size: Size, cache: CellCache, results: Results) -> list[Part]:
+    """The parts of the report, in its order; results of parts that were not asked for are added to ``results``."""
+    shown = list(asked)
+    for part in PARTS:
+        if part not in shown and (cached := _all_cached(part, size, cache)):
+            shown.append(part)
+            for cell, result in cached.items():
+                results.add(cell, result)
+    if all(part in shown for part in PARTS if part.by_default and part.cells(size)):
+        shown += [part for part in PARTS if part not in shown and not part.cells(size)]
+    return [part for part in PARTS if part in shown]
+
+
+def _all_cached(part: Part, size: Size, cache: CellCache) -> dict[Cell, Simulation]:
+    """The results of a part if the cache has all of its cells; otherwise nothing."""
+    found: dict[Cell, Simulation] = {}
+    cells = unique(part.cells(size))
+    if not all(cache.path(cell).exists() for cell in cells):
+        return {}
+    for cell in cells:
+        result = cache.load(cell)
+        if result is None:
+            return {}
+        found[cell] = result
+    return found
 
 
 def _seconds(part: Part, size: Size, results: Results, analysis: float) -> dict[str, float]:
-    simulated = sum(float(results[cell].seconds.sum()) for cell in job.unique(part.cells(size)))
+    simulated = sum(float(results[cell].seconds.sum()) for cell in unique(part.cells(size)))
     return {"simulation_processor_seconds": round(simulated, 3), "analysis_seconds": round(analysis, 3)}
 
 
-def write_outcome(part: Part, outcome: Outcome, out: Path) -> None:
-    """Figures as SVG and PNG, numbers and tables as CSV, tables as Markdown too."""
+def write_outcome(outcome: Outcome, out: Path) -> None:
+    """Write figures as SVG and PNG, numbers as CSV, tables as CSV and Markdown."""
     from bootleader.plots import write
 
     for drawing in outcome.drawings:
@@ -119,14 +138,13 @@ def write_outcome(part: Part, outcome: Outcome, out: Path) -> None:
     for name, frame in outcome.numbers.items():
         write_text(out / f"{name}.csv", frame.to_csv(index=False))
     for table in outcome.tables:
-        frame = table.shown if table.data is None else table.data
-        write_text(out / f"{table.name}.csv", frame.to_csv(index=False))
+        write_text(out / f"{table.name}.csv", table.data.to_csv(index=False))
         shown = table.shown.itertuples(index=False, name=None)
         write_text(out / f"{table.name}.md", markdown(table.shown.columns, shown))
 
 
 def write_claims(claims: list[Judged], out: Path, remark: str) -> None:
-    """The claims table as CSV and, under a remark where there is one, as Markdown."""
+    """Write the claims table as CSV and as Markdown; a remark stands above the latter."""
     import pandas as pd
 
     frame = pd.DataFrame(
@@ -149,7 +167,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def command_of(names: Sequence[str], size: Size, out: Path) -> str:
-    """What to type for these parts at this size.
+    """The command line for these parts at this size.
 
     Examples
     --------
@@ -165,7 +183,7 @@ def command_of(names: Sequence[str], size: Size, out: Path) -> str:
 def describe(
     size: Size, parts: list[Part], seconds: dict[str, Any], wall: float, workers: int | None, executor: Executor | None
 ) -> dict[str, Any]:
-    """Versions, seed, sizes, machine and seconds: what the results were made with."""
+    """The manifest: versions, seed, sizes, machine and seconds."""
     return {
         "bootleader": __version__,
         "libraries": {name: version(name) for name in LIBRARIES},
@@ -181,7 +199,7 @@ def describe(
         "size": {"runs": size.runs_of(), "rounds": size.rounds_of(), "quick": size.quick, "full": not size.remark()},
         "parts": {
             part.name: {
-                "cells": len(job.unique(part.cells(size))),
+                "cells": len(unique(part.cells(size))),
                 "largest": _largest(part, size),
                 **seconds[part.name],
             }

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from bootleader.paper import _claims as claims
+from bootleader.paper._bootstrap_intervals import ratio
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._paper_settings import FIG1_BANDIT, curve, curves_frame, how_many, with_stretches
-from bootleader.paper._regret_growth import growth_of, ratio
+from bootleader.paper._curves import curves_frame, regret_curve
+from bootleader.paper._growth_exponent import all_growth_cells, growth_of
+from bootleader.paper._line_styles import STYLES
+from bootleader.paper._paper_bandits import FIG1_BANDIT
+from bootleader.paper._paper_policies import FOLLOW_THE_LEADER, REBOOT, VANILLA_BOOTSTRAP, label
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size
-from bootleader.paper._styles import LEADER, REBOOT, STYLES, VANILLA, label
 
-POLICIES = (LEADER, VANILLA, REBOOT)
+POLICIES = (FOLLOW_THE_LEADER, VANILLA_BOOTSTRAP, REBOOT)
 
 
 def cells(size: Size) -> list[Cell]:
     """Three policies, at three horizons for the growth exponents."""
-    return with_stretches([size.cell(policy, FIG1_BANDIT) for policy in POLICIES])
+    return all_growth_cells([size.cell(policy, FIG1_BANDIT) for policy in POLICIES])
 
 
 def analyse(size: Size, results: Results) -> Outcome:
-    """Regret curves, and what the paper says of them."""
+    """Regret curves and the claims about them."""
     from bootleader.plots import regret_panels
 
     by_policy = {label(policy): size.cell(policy, FIG1_BANDIT) for policy in POLICIES}
     panels = {
-        "10 Gaussian arms, means U(−1, 1), sd 1": {name: curve(results, cell) for name, cell in by_policy.items()}
+        "10 Gaussian arms, means U(−1, 1), sd 1": {
+            name: regret_curve(results, cell) for name, cell in by_policy.items()
+        }
     }
     figure = regret_panels(panels, STYLES, note=size.remark())
     caption = (
-        f"Mean regret over {how_many(size)}; bars and bands are one standard error of the mean. The paper states "
+        f"Mean regret over {size.in_words()}; bars and bands are one standard error of the mean. The paper states "
         f"neither σ_a nor the horizon of this figure: 1.5 and {size.rounds_of():,} here."
     )
     return Outcome(
@@ -41,7 +46,7 @@ def judge(size: Size, results: Results) -> list[claims.Judged]:
     """The claims of section 2.1."""
     leader, vanilla, reboot = (size.cell(policy, FIG1_BANDIT) for policy in POLICIES)
     where = "§2.1, fig. 1"
-    improves = ratio(results.final(vanilla), results.final(leader))
+    improves = ratio(results.final_regret(vanilla), results.final_regret(leader))
     return [
         claims.judged(
             where, "Reward averages without exploration (follow the leader) have linear regret.",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 from bootleader.paper import _claims as claims
+from bootleader.paper._bootstrap_intervals import ratio
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._paper_settings import SHIFTS, curves_frame, final_curve, how_many, shifted
-from bootleader.paper._regret_growth import ratio
+from bootleader.paper._curves import curves_frame, final_regret_curve
+from bootleader.paper._line_styles import STYLES
+from bootleader.paper._paper_bandits import FIG2_SHIFTS, fig2_left_bandit
+from bootleader.paper._paper_policies import GIRO, PHE_2_1, REBOOT, label
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size
-from bootleader.paper._styles import GIRO, PHE_2_1, REBOOT, STYLES, label
 from bootleader.policies import Policy
 
 POLICIES = (REBOOT, GIRO, PHE_2_1)
@@ -16,7 +20,7 @@ FLAT = 1.25  # a ratio within this factor of 1 counts as flat
 
 def cells(size: Size) -> list[Cell]:
     """Three policies at every shift."""
-    return [size.cell(policy, shifted(c)) for c in SHIFTS for policy in POLICIES]
+    return [size.cell(policy, fig2_left_bandit(c)) for c in FIG2_SHIFTS for policy in POLICIES]
 
 
 def analyse(size: Size, results: Results) -> Outcome:
@@ -24,11 +28,12 @@ def analyse(size: Size, results: Results) -> Outcome:
     from bootleader.plots import sweep
 
     curves = {
-        label(policy): final_curve(results, {c: size.cell(policy, shifted(c)) for c in SHIFTS}) for policy in POLICIES
+        label(policy): final_regret_curve(results, {c: size.cell(policy, fig2_left_bandit(c)) for c in FIG2_SHIFTS})
+        for policy in POLICIES
     }
     panels = {"2 Gaussian arms, means (c + 1, c), sd 1": curves}
     caption = (
-        f"Mean final regret over {how_many(size)} against the shift c; bars are one standard error. ReBoot’s choices "
+        f"Mean final regret over {size.in_words()} against the shift c; bars are one standard error. ReBoot’s choices "
         "do not depend on c at all: with keyed random streams its points are equal."
     )
     return Outcome(
@@ -43,12 +48,15 @@ def judge(size: Size, results: Results) -> list[claims.Judged]:
     where = "§4.1, fig. 2 left"
 
     def change(policy: Policy) -> claims.Finding:
-        first, last = (results.final(size.cell(policy, shifted(c))) for c in (SHIFTS[0], SHIFTS[-1]))
+        first, last = (
+            results.final_regret(size.cell(policy, fig2_left_bandit(c))) for c in (FIG2_SHIFTS[0], FIG2_SHIFTS[-1])
+        )
         return claims.is_not_flat(f"{label(policy)}: R(c=20)/R(c=0)", ratio(last, first), FLAT)
 
-    reboot = [size.cell(REBOOT, shifted(c)) for c in SHIFTS]
+    reboot = [size.cell(REBOOT, fig2_left_bandit(c)) for c in FIG2_SHIFTS]
     furthest = max(
-        (ratio(results.final(cell), results.final(reboot[0])) for cell in reboot), key=lambda r: abs(r.value - 1.0)
+        (ratio(results.final_regret(cell), results.final_regret(reboot[0])) for cell in reboot),
+        key=lambda r: abs(r.value - 1.0) if r.is_computed else math.inf,
     )
     return [
         claims.judged(
@@ -65,23 +73,17 @@ def judge(size: Size, results: Results) -> list[claims.Judged]:
             "abstract; §4.1",
             "ReBoot is the more robust, and it performs better than Giro and PHE on unbounded rewards.",
             "Mean regret of ReBoot 1.5 over that of Giro and of PHE, below 1, at c = 0, 10 and 20.",
-            claims.all_of(_better(size, results, c) for c in (0, 10, 20)),
+            claims.all_of(_better(size, results, c, policy) for c in (0, 10, 20) for policy in (GIRO, PHE_2_1)),
         ),
     ]  # fmt: skip
 
 
-def _better(size: Size, results: Results, c: int) -> claims.Finding:
-    ours = results.final(size.cell(REBOOT, shifted(c)))
-
-    def than(policy: Policy) -> claims.Finding:
-        relative = ratio(ours, results.final(size.cell(policy, shifted(c))))
-        words = "" if relative.low >= 1.0 else ": which is better there is undecided"
-        return claims.otherwise(
-            claims.is_below(f"c = {c}: ReBoot / {label(policy)}", relative, 1.0),
-            f"At c = {c} ReBoot has {relative} times the regret of {label(policy)}{words}.",
-        )
-
-    return claims.all_of(than(policy) for policy in (GIRO, PHE_2_1))
+def _better(size: Size, results: Results, c: int, policy: Policy) -> claims.Finding:
+    reboot, other = (results.final_regret(size.cell(p, fig2_left_bandit(c))) for p in (REBOOT, policy))
+    relative = ratio(reboot, other)
+    undecided = "" if relative.low >= 1.0 else ": which is better there is undecided"
+    instead = f"At c = {c} ReBoot has {relative} times the regret of {label(policy)}{undecided}."
+    return claims.is_below(f"c = {c}: ReBoot / {label(policy)}", relative, 1.0, instead)
 
 
 PART = Part("fig2-left", "Figure 2, left. Rewards shifted by c", cells, analyse)

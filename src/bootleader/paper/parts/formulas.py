@@ -1,4 +1,4 @@
-"""The paper's formulas, checked by arithmetic: nothing here is simulated with the library's own engine."""
+"""The paper's formulas, checked by arithmetic and plain sampling, without the simulator."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ import numpy as np
 from bootleader import theory
 from bootleader._core.moments import welford
 from bootleader.paper import _claims as claims
+from bootleader.paper._bootstrap_intervals import Interval
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._regret_growth import Interval
 from bootleader.paper._report_part import Outcome, Part, Size, Table
-from bootleader.paper.parts import lemmas
+from bootleader.paper.parts import appendix_lemmas
 
 RATIO = 1.5
 PULLS, DRAWS = 10, 200_000
-SPLIT = 4.0  # standard errors within which a Monte Carlo variance agrees with a formula
+AGREEMENT = 4.0  # standard errors within which a Monte Carlo moment agrees with a formula
 RATIOS = (1.5, 1.51, 1.6, 1.7, 2.0, 3.0, 5.0)
 OFFSETS = (0.0, 1e4, 1e6, 1e8)
 
 
 def cells(size: Size) -> list[Cell]:
-    """None: this part computes."""
+    """None: this part simulates nothing."""
     return []
 
 
 def analyse(size: Size, results: Results) -> Outcome:
-    """Every analytical statement that can be put to numbers."""
-    rng = np.random.default_rng(size.seed)  # rows that were added later draw from others, so that these repeat
+    """Every analytical statement that can be computed."""
+    rng = np.random.default_rng(size.seed)  # later rows have generators of their own, so that these numbers stay
     history = rng.normal(size=PULLS)
     return Outcome(
         tables=[_table()],
@@ -45,13 +45,13 @@ def analyse(size: Size, results: Results) -> Outcome:
             *judge_constants(),
             judge_recommended(),
             judge_appendix(),
-            *lemmas.judge(np.random.default_rng([size.seed, 1])),
+            *appendix_lemmas.judge(np.random.default_rng([size.seed, 1])),
         ],
     )
 
 
 def _table() -> Table:
-    """The constants that the rows speak of, over a range of ratios."""
+    """The constants of the theorem over a range of ratios."""
     import pandas as pd
 
     rows = []
@@ -59,18 +59,23 @@ def _table() -> Table:
         beyond = ratio > theory.SMALLEST_RATIO
         proved = theory.appendix_constants(ratio) if beyond else (math.inf, math.inf)
         rows.append(
-            {"σ_a": ratio, "C1": theory.c1(ratio), "C2": float(theory.c2(ratio)), "C1 of the proof": proved[0],
-             "C2 of the proof": proved[1], "M(r)": theory.underestimation(ratio) if beyond else math.inf,
-             "PRSS’ share, s = 10": aid_share(10, ratio), "PRSS’ share, s = 10,000": aid_share(10_000, ratio)}
+            {"sigma_a": ratio, "c1": theory.c1(ratio), "c2": float(theory.c2(ratio)), "c1_of_proof": proved[0],
+             "c2_of_proof": proved[1], "m_of_r": theory.underestimation(ratio) if beyond else math.inf,
+             "prss_share_at_10": prss_share(10, ratio), "prss_share_at_10000": prss_share(10_000, ratio)}
         )  # fmt: skip
     data = pd.DataFrame(rows)
+    headings = (
+        "σ_a", "C1", "C2", "C1 of the proof", "C2 of the proof", "M(r)",
+        "PRSS’ share, s = 10", "PRSS’ share, s = 10,000",
+    )  # fmt: skip
     shown = data.apply(lambda column: column.map(lambda value: f"{value:,.2f}"))
+    shown.columns = pd.Index(headings)
     note = (
         "Not a table of the paper, which gives the formulas. Unit noise, so that σ_a is the ratio r; the share is that "
         "of PRSS in the expected variance of the index. The theorem asks for more than 1.5; at 1.5 C2 and M are "
         "infinite."
     )
-    return Table("formulas", "The theorem’s constants, and how much of the exploration is the aid’s", shown, note, data)
+    return Table("formulas", "The theorem’s constants, and the share of PRSS in the exploration", shown, data, note)
 
 
 def weights(family: str, shape: tuple[int, int], rng: np.random.Generator) -> Any:
@@ -92,18 +97,19 @@ def index_draws(family: str, history: Any, sigma_a: float, rng: np.random.Genera
 
 
 def variance_ratio(draws: Any, formula: float) -> Interval:
-    """Monte Carlo variance over a formula's, with four standard errors either side."""
+    """Monte Carlo variance over that of a formula, with four standard errors on either side."""
     centred = (draws - draws.mean()) ** 2
     value, error = centred.mean() / formula, centred.std() / math.sqrt(len(draws)) / formula
-    return Interval(float(value), float(value - SPLIT * error), float(value + SPLIT * error))
+    return Interval(float(value), float(value - AGREEMENT * error), float(value + AGREEMENT * error))
 
 
 def contains_one(name: str, ratio: Interval) -> claims.Finding:
-    """Whether a formula agrees with what was drawn."""
-    return claims.yes_or_no(
+    """Whether a formula agrees with the draws."""
+    return claims.holds_if(
         ratio.low <= 1.0 <= ratio.high,
         f"{name}: {ratio}",
         f"{name}: the variance drawn is {ratio} times the formula’s.",
+        numbers=[ratio.low, ratio.high],
     )
 
 
@@ -113,14 +119,15 @@ def vanilla_draws(family: str, history: Any, rng: np.random.Generator) -> Any:
     return history.mean() + (weights(family, (DRAWS, len(history)), rng) * residuals).mean(axis=1)
 
 
-def same_moments(name: str, draws: Any, mean: float, variance: float) -> claims.Finding:
+def has_moments(name: str, draws: Any, mean: float, variance: float) -> claims.Finding:
     """Whether draws have the mean and the variance that a formula gives them."""
     ratio = variance_ratio(draws, variance)
     off = float((draws.mean() - mean) / (draws.std() / math.sqrt(len(draws))))
-    return claims.yes_or_no(
-        abs(off) <= SPLIT and ratio.low <= 1.0 <= ratio.high,
+    return claims.holds_if(
+        abs(off) <= AGREEMENT and ratio.low <= 1.0 <= ratio.high,
         f"{name}: variance {ratio}, mean off by {off:.1f} standard errors",
         f"{name}: the variance drawn is {ratio} times the formula’s, and the mean {off:.1f} standard errors off.",
+        numbers=[off, ratio.low, ratio.high],
     )
 
 
@@ -129,10 +136,10 @@ def judge_vanilla(history: Any, rng: np.random.Generator) -> claims.Judged:
     s = len(history)
     return claims.judged(
         "§2.1, eq. 3", "Given the rewards the vanilla residual bootstrap’s average has mean Ȳ and variance RSS/s².",
-        f"Mean and variance of {DRAWS:,} averages drawn as section 2.1 says (s = {s}): the mean within {SPLIT:g} "
-        f"standard errors of Ȳ, the variance over the formula 1 within {SPLIT:g} standard errors.",
+        f"Mean and variance of {DRAWS:,} averages drawn as section 2.1 says (s = {s}): the mean within {AGREEMENT:g} "
+        f"standard errors of Ȳ, the variance over the formula 1 within {AGREEMENT:g} standard errors.",
         claims.all_of(
-            same_moments(family, vanilla_draws(family, history, rng), float(history.mean()), _rss(history) / s**2)
+            has_moments(family, vanilla_draws(family, history, rng), float(history.mean()), _rss(history) / s**2)
             for family in ("gaussian", "rademacher", "mammen")
         ),
     )  # fmt: skip
@@ -142,7 +149,7 @@ def _rss(history: Any) -> float:
     return float(((history - history.mean()) ** 2).sum())
 
 
-def aided_variance(history: Any) -> float:
+def index_variance(history: Any) -> float:
     """(RSS + PRSS) / (s+2)^2."""
     s = len(history)
     return (_rss(history) + 2.0 * (s + 2.0) * RATIO**2) / (s + 2.0) ** 2
@@ -150,11 +157,11 @@ def aided_variance(history: Any) -> float:
 
 def judge_variance(history: Any, rng: np.random.Generator) -> claims.Judged:
     """(RSS + PRSS) / (s+2)^2, for every family of weights."""
-    s, formula = len(history), aided_variance(history)
+    s, formula = len(history), index_variance(history)
     return claims.judged(
         "§2.3, conditional variance",
         "Given the history the index has variance (RSS + PRSS)/(s+2)², PRSS = 2(s+2)σ_a².",
-        f"Variance of {DRAWS:,} indices drawn as algorithm 1 says (s = {s}) over the formula, 1 within {SPLIT:g} "
+        f"Variance of {DRAWS:,} indices drawn as algorithm 1 says (s = {s}) over the formula, 1 within {AGREEMENT:g} "
         "standard errors.",
         claims.all_of(
             contains_one(family, variance_ratio(index_draws(family, history, RATIO, rng), formula))
@@ -167,16 +174,16 @@ def judge_efficient_variance(history: Any, rng: np.random.Generator) -> claims.J
     """RSS / s^2, which is the vanilla bootstrap's."""
     s = len(history)
     draws = index_draws("gaussian", history, RATIO, rng)
-    found, right = (variance_ratio(draws, formula) for formula in (_rss(history) / s**2, aided_variance(history)))
-    own = "; it is (RSS + PRSS)/(s+2)²" if right.low <= 1.0 <= right.high else ""
+    found, with_prss = (variance_ratio(draws, formula) for formula in (_rss(history) / s**2, index_variance(history)))
+    correct = "; it is (RSS + PRSS)/(s+2)²" if with_prss.low <= 1.0 <= with_prss.high else ""
     return claims.judged(
         "§2.5", "With Gaussian weights ReBoot’s index is N(Ȳ, RSS/s²).",
         f"Variance of {DRAWS:,} indices drawn as algorithm 1 says (s = {s}) over RSS/s², 1 within "
-        f"{SPLIT:g} standard errors. (RSS/s² is the vanilla bootstrap’s.)",
-        claims.otherwise(
+        f"{AGREEMENT:g} standard errors. (RSS/s² is the vanilla bootstrap’s.)",
+        claims.explained(
             contains_one("drawn / stated", found),
             f"The index has {found.value:.2g} times the variance that section 2.5 states at s = {s}, r = {RATIO:g}"
-            f"{own}.",
+            f"{correct}.",
         ),
     )  # fmt: skip
 
@@ -205,8 +212,9 @@ def judge_update(rng: np.random.Generator) -> claims.Judged:
         "§2.5", "The update RSS = S − sȲ² is a safe way to keep the residual sum of squares.",
         "Its RSS over the exact one (rational arithmetic) for 1,000 rewards N(offset, 1), within 1 % of 1 at every "
         "offset.",
-        claims.yes_or_no(
-            safe, f"stated / exact at {listing}; Welford’s update is off by {worst:.1g} at most", _cancelled(found)
+        claims.holds_if(
+            safe, f"stated / exact at {listing}; Welford’s update is off by {worst:.1g} at most", _cancelled(found),
+            numbers=[paper for paper, _ in found.values()],
         ),
     )  # fmt: skip
 
@@ -221,7 +229,7 @@ def _cancelled(found: dict[float, tuple[float, float]]) -> str:
     )
 
 
-def aid_share(s: float, ratio: float = RATIO) -> float:
+def prss_share(s: float, ratio: float = RATIO) -> float:
     """Share of PRSS in the expected variance of the index after s pulls."""
     aid = 2.0 * (s + 2.0) * ratio**2
     return aid / (aid + s - 1.0)
@@ -229,18 +237,19 @@ def aid_share(s: float, ratio: float = RATIO) -> float:
 
 def judge_fading() -> claims.Judged:
     """PRSS and RSS both grow in proportion to s."""
-    shares = {s: aid_share(s) for s in (1, 10, 100, 10_000, 1_000_000)}
+    shares = {s: prss_share(s) for s in (1, 10, 100, 10_000, 1_000_000)}
     s = 1_000_000
     inflation = (s - 1.0 + 2.0 * (s + 2.0) * RATIO**2) / (s + 2.0) ** 2 * s
     return claims.judged(
         "§2.4", "PRSS plays a major role while s is small and gradually loses its importance.",
         "Share of PRSS in the expected index variance at r = 1.5; it must fall below one half as s grows.",
-        claims.yes_or_no(
+        claims.holds_if(
             shares[s] < 0.5,
             "share at s = " + ", ".join(f"{k:,}: {share:.1%}" for k, share in shares.items())
-            + f"; the index keeps {inflation:.2f} times the variance of the sample mean for ever",
+            + f"; the index keeps {inflation:.2f} times the variance of the sample mean as s grows",
             f"After {s:,} pulls PRSS is still {shares[s]:.0%} of the index’s variance, which is {inflation:.2f} times "
             "that of the sample mean.",
+            numbers=shares.values(),
         ),
     )  # fmt: skip
 
@@ -255,9 +264,9 @@ def judge_good_event() -> claims.Judged:
     return claims.judged(
         "§2.4, good event", "RSS ≤ PRSS with high probability, for any number of pulls.",
         "Exact probability for Gaussian rewards, r = 1.5, s = 2 to 10,000, at least 0.99.",
-        claims.yes_or_no(
+        claims.holds_if(
             bool(chance.min() >= 0.99), f"least: 1 − {1.0 - chance[least]:.2g}, at s = {pulls[least]}",
-            f"At s = {pulls[least]} the probability is {chance[least]:.3f}.",
+            f"At s = {pulls[least]} the probability is {chance[least]:.3f}.", numbers=chance,
         ),
     )  # fmt: skip
 
@@ -268,7 +277,7 @@ def judge_constants() -> list[claims.Judged]:
 
     best = minimize_scalar(theory.c2, bounds=(1.501, 5.0), method="bounded", options={"xatol": 1e-9})
     beyond: Any = np.linspace(1.7, 5.0, 331)
-    # Never at 1/sqrt 2 itself, where C1 is infinite.
+    # No point is 1/sqrt 2, where C1 is infinite.
     wide: Any = np.linspace(0.5, 5.0, 452)
     right = wide[wide > math.sqrt(0.5)]
     c1_right = claims.is_decreasing("C1", right, theory.c1(right))
@@ -277,10 +286,11 @@ def judge_constants() -> list[claims.Judged]:
         claims.judged(
             "§3.2; corollary 1", "σ_a = 1.7 optimises the theorem’s constant C2.",
             "Numerical minimiser of C2, 1.7 when rounded as the paper does.",
-            claims.yes_or_no(
+            claims.holds_if(
                 round(float(best.x), 1) == 1.7,
                 f"minimum {best.fun:,.2f} at σ_a = {best.x:.4f}; C2(1.7) = {theory.c2(1.7):,.2f}",
                 f"C2 is least at σ_a = {best.x:.4f}, where it is {best.fun:,.2f}; at 1.7 it is {theory.c2(1.7):,.2f}.",
+                numbers=[best.x, best.fun],
             ),
         ),
         claims.judged(
@@ -291,7 +301,7 @@ def judge_constants() -> list[claims.Judged]:
         claims.judged(
             "§3.2", "C1 is decreasing in σ_a for σ_a > 0.5.",
             "C1 on a grid from 0.5 to 5, falling at every step (it has a pole at 1/√2 and is negative below).",
-            claims.otherwise(
+            claims.explained(
                 replace(c1_wide, measured=f"{c1_wide.measured}. From 1/√2 on: {c1_right.measured}"),
                 _pole(wide, c1_wide, c1_right),
             ),
@@ -300,7 +310,7 @@ def judge_constants() -> list[claims.Judged]:
 
 
 def _pole(at: Any, everywhere: claims.Finding, right: claims.Finding) -> str:
-    """Where C1 jumps up, and whether it falls from its pole on."""
+    """Where C1 jumps up, and whether it falls to the right of its pole."""
     values: Any = theory.c1(at)
     steps = np.diff(values)
     jump = int(np.argmax(steps))
@@ -318,15 +328,15 @@ def judge_recommended() -> claims.Judged:
     return claims.judged(
         "§2.4, practical choice", "The recommended ratio r = 1.5 is supported by the regret theorem.",
         "C2 at σ_a = 1.5 (sd 1), finite.",
-        claims.yes_or_no(
+        claims.holds_if(
             math.isfinite(at), f"C2(1.5) = {at}; C2(1.51) = {theory.c2(1.51):,.0f}",
-            f"The theorem leaves r = 1.5 out: C2 is not finite there ({at}), so the bound says nothing.",
+            f"The theorem excludes r = 1.5: C2 is not finite there ({at}), so the bound says nothing.", numbers=[at],
         ),
     )  # fmt: skip
 
 
 def judge_appendix() -> claims.Judged:
-    """The theorem's constants beside those that the appendix ends with."""
+    """The theorem's constants beside those at the end of the appendix."""
     stated = (theory.c1(1.7), float(theory.c2(1.7)))
     proved = theory.appendix_constants(1.7)
     agree = [math.isclose(a, b, rel_tol=1e-3) for a, b in zip(stated, proved, strict=True)]
@@ -334,10 +344,10 @@ def judge_appendix() -> claims.Judged:
         "§3.1 and appendix A", "The theorem’s constants are those that its proof arrives at.",
         "C1 and C2 at σ_a = 1.7 as the theorem prints them and as 8 + 16M(r) gives them, equal to 0.1 %.",
         claims.all_of(
-            claims.yes_or_no(
+            claims.holds_if(
                 same, f"{name}: theorem {a:,.4g}, appendix {b:,.4g}",
                 f"The proof ends with {name} = {b:,.4g} at σ_a = 1.7, {b / a:.3g} times the {a:,.4g} that the theorem "
-                "prints.",
+                "prints.", numbers=[a, b],
             )
             for name, same, a, b in zip(("C1", "C2"), agree, stated, proved, strict=True)
         ),

@@ -1,4 +1,4 @@
-"""The robustness suite: reward shapes and scales that a practitioner meets, and the same in another unit."""
+"""The robustness suite: reward shapes and scales from practice, each also in another unit."""
 
 from __future__ import annotations
 
@@ -20,10 +20,21 @@ from bootleader.bandits import (
     StudentTBandit,
     Uniform,
 )
+from bootleader.paper._bootstrap_intervals import Interval, quotient, ratio
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._regret_growth import Interval, ratio
-from bootleader.paper._report_part import FEWER_ROUNDS, Drawing, Outcome, Part, Size, Table
-from bootleader.paper._styles import ADAPTIVE, FLAT_TS, LEADER, ORACLE_TS, PHE_2_1, REBOOT, STUDENT, TS, VANILLA, label
+from bootleader.paper._paper_policies import (
+    ADAPTIVE,
+    FLAT_TS,
+    FOLLOW_THE_LEADER,
+    ORACLE_TS,
+    PHE_2_1,
+    REBOOT,
+    STUDENT,
+    TS,
+    VANILLA_BOOTSTRAP,
+    label,
+)
+from bootleader.paper._report_part import QUICK_ROUNDS_DIVISOR, Drawing, Outcome, Part, Size, Table
 from bootleader.policies import UCB1, EpsilonGreedy, Policy, ReBoot
 
 if TYPE_CHECKING:
@@ -31,11 +42,11 @@ if TYPE_CHECKING:
 
 RUNS = 2_000
 SCALE, SHIFT = 1_000.0, -1e6
-PLAIN, OTHER = "rewards as they come", "the same rewards × 1,000 − 10⁶"
-UNITS = {PLAIN: False, OTHER: True}
+AS_GIVEN, RESCALED = "rewards as given", "the same rewards × 1,000 − 10⁶"
+UNITS = {AS_GIVEN: False, RESCALED: True}
 QUANTILE = 0.99
-TOLD_RATIO = 1.5
-TOLD_NAME = "ReBoot, told the sd"
+SIGMA_A_PER_SD = 1.5
+KNOWN_SD = "ReBoot, known sd"
 
 
 @dataclass(frozen=True)
@@ -44,7 +55,7 @@ class Case:
 
     bandit: Bandit
     rounds: int
-    what: str
+    description: str
 
 
 SUITE: dict[str, Case] = {
@@ -72,60 +83,64 @@ SUITE: dict[str, Case] = {
     ),
 }  # fmt: skip
 
-# What each policy is told about the rewards, which is what a practitioner has to know to use it.
-TOLD = {
+# What a user must know about the rewards to use each policy.
+REQUIRED_KNOWLEDGE = {
     label(ADAPTIVE): "nothing",
     label(STUDENT): "nothing",
-    TOLD_NAME: f"the rewards’ sd: σ_a = {TOLD_RATIO:g} × root mean square of the arms’ true sd",
+    KNOWN_SD: f"the rewards’ sd: σ_a = {SIGMA_A_PER_SD:g} × root mean square of the arms’ true sd",
     label(FLAT_TS): "that the sd is 1",
     label(REBOOT): "σ_a = 1.5, right if the sd is 1",
     label(UCB1()): "that the unit is 1",
-    label(EpsilonGreedy()): "nothing; explores one round in ten for ever",
-    label(VANILLA): "nothing",
+    label(EpsilonGreedy()): "nothing; always explores one round in ten",
+    label(VANILLA_BOOTSTRAP): "nothing",
     label(PHE_2_1): "that rewards lie in [0, 1]",
     label(TS): "that means are N(0, 1) and the sd is 1",
-    label(LEADER): "nothing; never explores",
+    label(FOLLOW_THE_LEADER): "nothing; never explores",
 }
 COLOURS = {
-    label(ADAPTIVE): "#000000", label(STUDENT): "#6B4C9A", TOLD_NAME: "#0072B2", label(FLAT_TS): "#B07D00",
-    label(REBOOT): "#0072B2", label(UCB1()): "#009E73", label(EpsilonGreedy()): "#009E73", label(VANILLA): "#56B4E9",
-    label(PHE_2_1): "#A8508A", label(TS): "#D55E00", label(LEADER): "#8C8C00",
+    label(ADAPTIVE): "#000000", label(STUDENT): "#6B4C9A", KNOWN_SD: "#0072B2", label(FLAT_TS): "#B07D00",
+    label(REBOOT): "#0072B2", label(UCB1()): "#009E73", label(EpsilonGreedy()): "#009E73",
+    label(VANILLA_BOOTSTRAP): "#56B4E9", label(PHE_2_1): "#A8508A", label(TS): "#D55E00",
+    label(FOLLOW_THE_LEADER): "#8C8C00",
 }  # fmt: skip
 
 
 @cache
-def typical_sd(bandit: Bandit) -> float:
+def root_mean_square_sd(bandit: Bandit) -> float:
     """Root mean square of the arms' true sd, over the arms and 2,000 runs of seed 0."""
     sd = bandit.parameters_of(0, np.arange(RUNS, dtype=np.uint64)).sd
     return float(f"{math.sqrt((sd**2).mean()):.6g}")
 
 
 def policies_of(bandit: Bandit) -> dict[str, Policy]:
-    """The policies of the suite by name, each told what ``TOLD`` says."""
-    fixed = (ADAPTIVE, STUDENT, FLAT_TS, REBOOT, UCB1(), EpsilonGreedy(), VANILLA, PHE_2_1, TS, LEADER)
+    """The policies of the suite by name."""
+    unit_free = (ADAPTIVE, STUDENT, EpsilonGreedy(), VANILLA_BOOTSTRAP, FOLLOW_THE_LEADER)
+    fixed = (*unit_free, FLAT_TS, REBOOT, UCB1(), PHE_2_1, TS)
     found: dict[str, Policy] = {label(policy): policy for policy in fixed}
-    found[TOLD_NAME] = ReBoot(sigma_a=TOLD_RATIO * typical_sd(bandit))
-    return {name: found[name] for name in TOLD}
+    found[KNOWN_SD] = ReBoot(sigma_a=SIGMA_A_PER_SD * root_mean_square_sd(bandit))
+    return {name: found[name] for name in REQUIRED_KNOWLEDGE}
 
 
-def _bandit(case: Case, other_unit: bool) -> Bandit:
-    return AffineBandit(case.bandit, SCALE, SHIFT) if other_unit else case.bandit
+def _bandit(case: Case, rescaled: bool) -> Bandit:
+    return AffineBandit(case.bandit, SCALE, SHIFT) if rescaled else case.bandit
 
 
-def _cell(size: Size, policy: Policy, case: Case, other_unit: bool) -> Cell:
-    rounds = (
-        min(case.rounds, size.rounds) if size.rounds else case.rounds // FEWER_ROUNDS if size.quick else case.rounds
-    )
-    return Cell(policy, _bandit(case, other_unit), rounds, size.runs_of(RUNS), size.seed)
+def _cell(size: Size, policy: Policy, case: Case, rescaled: bool) -> Cell:
+    rounds = case.rounds
+    if size.rounds is not None:
+        rounds = min(rounds, size.rounds)
+    elif size.quick:
+        rounds //= QUICK_ROUNDS_DIVISOR
+    return Cell(policy, _bandit(case, rescaled), rounds, size.runs_of(RUNS), size.seed)
 
 
 def cells(size: Size) -> list[Cell]:
     """Every policy and the oracle, on every case, in both units."""
     return [
-        _cell(size, policy, case, other_unit)
-        for other_unit in UNITS.values()
+        _cell(size, policy, case, rescaled)
+        for rescaled in UNITS.values()
         for case in SUITE.values()
-        for policy in (ORACLE_TS, *policies_of(_bandit(case, other_unit)).values())
+        for policy in (ORACLE_TS, *policies_of(_bandit(case, rescaled)).values())
     ]
 
 
@@ -137,51 +152,53 @@ class Ratios:
     quantile: float
 
 
-def measure(size: Size, results: Results) -> dict[str, dict[str, dict[str, Ratios]]]:
-    """Unit -> policy -> case -> ratios."""
-    found: dict[str, dict[str, dict[str, Ratios]]] = {}
-    for unit, other in UNITS.items():
-        table: dict[str, dict[str, Ratios]] = {name: {} for name in TOLD}
+RatiosByUnit = dict[str, dict[str, dict[str, Ratios]]]  # unit -> policy -> case -> ratios
+
+
+def measure(size: Size, results: Results) -> RatiosByUnit:
+    """The ratios of every policy on every case in both units."""
+    found: RatiosByUnit = {}
+    for unit, rescaled in UNITS.items():
+        table: dict[str, dict[str, Ratios]] = {name: {} for name in REQUIRED_KNOWLEDGE}
         for title, case in SUITE.items():
-            oracle = results.final(_cell(size, ORACLE_TS, case, other))
-            for name, policy in policies_of(_bandit(case, other)).items():
-                regret = results.final(_cell(size, policy, case, other))
-                tail = float(np.quantile(regret, QUANTILE) / np.quantile(oracle, QUANTILE))
+            oracle = results.final_regret(_cell(size, ORACLE_TS, case, rescaled))
+            for name, policy in policies_of(_bandit(case, rescaled)).items():
+                regret = results.final_regret(_cell(size, policy, case, rescaled))
+                tail = quotient(np.quantile(regret, QUANTILE), np.quantile(oracle, QUANTILE))
                 table[name][title] = Ratios(ratio(regret, oracle), tail)
         found[unit] = table
     return found
 
 
-def geometric(values: Any) -> float:
-    """Geometric mean."""
+def _geometric_mean(values: Any) -> float:
     return float(np.exp(np.log(np.array(list(values))).mean()))
 
 
 def analyse(size: Size, results: Results) -> Outcome:
-    """Pictures and tables of the ratios."""
+    """Figures and tables of the ratios."""
     from bootleader.plots import dot_rows, heat_map
 
     found = measure(size, results)
-    first = found[PLAIN]
+    first = found[AS_GIVEN]
     ranked = sorted(first, key=lambda name: max(cell.quantile for cell in first[name].values()))
     means = {u: {n: {c: r.mean.value for c, r in t[n].items()} for n in ranked} for u, t in found.items()}
     tails = {u: {n: {c: r.quantile for c, r in t[n].items()} for n in ranked} for u, t in found.items()}
     note = _note(size)
-    oracle = "Thompson sampling that is told every arm’s true sd"
+    oracle = "Thompson sampling with every arm’s true sd"
     return Outcome(
         drawings=[
             Drawing(
                 "robustness", dot_rows(means, COLOURS, "mean regret ÷ the oracle’s (log scale)", note),
                 f"One dot a case: mean regret over that of {oracle}, {size.runs_of(RUNS):,} runs; the bar is the "
-                "geometric mean, the worst case is named. Left: rewards as they come. Right: the same rewards times "
+                "geometric mean, the worst case is named. Left: rewards as given. Right: the same rewards times "
                 "1,000, less a million.",
             ),
             Drawing(
                 "robustness-map",
-                heat_map({"Mean regret ÷ the oracle’s": means[PLAIN],
-                          "99 % quantile ÷ the oracle’s": tails[PLAIN]},
+                heat_map({"Mean regret ÷ the oracle’s": means[AS_GIVEN],
+                          "99 % quantile ÷ the oracle’s": tails[AS_GIVEN]},
                          "times the oracle’s regret", note),
-                "The same numbers, case by case, with the bad runs below: the 99 % quantile of regret over that of "
+                "The same numbers, case by case, and below them the bad runs: the 99 % quantile of regret over that of "
                 f"{oracle}. Policies are ordered by their worst 99 % ratio.",
             ),
         ],
@@ -198,49 +215,60 @@ def _note(size: Size) -> str:
     return f"Not full size: {size.runs_of(RUNS):,} runs{horizons} (full size: {RUNS:,} runs)"
 
 
-def _summary(ranked: list[str], found: dict[str, dict[str, dict[str, Ratios]]]) -> Table:
+def _summary(ranked: list[str], found: RatiosByUnit) -> Table:
     import pandas as pd
 
-    rows = []
+    rows, numbers = [], []
     for name in ranked:
-        row: dict[str, Any] = {"policy": name, "is told": TOLD[name]}
+        row: dict[str, Any] = {"policy": name, "must know": REQUIRED_KNOWLEDGE[name]}
         for unit, table in found.items():
             cells = table[name]
-            mean, worst = max((ratios.mean.value, case) for case, ratios in cells.items())
-            quantile, tail = max((ratios.quantile, case) for case, ratios in cells.items())
-            short = "×1,000 − 10⁶" if unit == OTHER else "as they come"
-            row[f"{short}: mean, typical"] = f"{geometric(c.mean.value for c in cells.values()):.3g}"
-            row[f"{short}: mean, worst"] = f"{mean:,.3g} ({worst})"
-            row[f"{short}: 99 %, worst"] = f"{quantile:,.3g} ({tail})"
+            typical = _geometric_mean(ratios.mean.value for ratios in cells.values())
+            mean, worst_mean_case = max((ratios.mean.value, case) for case, ratios in cells.items())
+            quantile, worst_quantile_case = max((ratios.quantile, case) for case, ratios in cells.items())
+            short = "×1,000 − 10⁶" if unit == RESCALED else "as given"
+            row[f"{short}: mean, typical"] = f"{typical:.3g}"
+            row[f"{short}: mean, worst"] = f"{mean:,.3g} ({worst_mean_case})"
+            row[f"{short}: 99 %, worst"] = f"{quantile:,.3g} ({worst_quantile_case})"
+            numbers.append(
+                {"policy": name, "unit": unit, "typical_mean_ratio": typical, "worst_mean_ratio": mean,
+                 "worst_mean_case": worst_mean_case, "worst_q99_ratio": quantile,
+                 "worst_q99_case": worst_quantile_case}
+            )  # fmt: skip
         rows.append(row)
     note = "Ratios to the oracle; typical: geometric mean over the cases; worst: over the cases, which is named."
-    return Table("robustness", "The suite in short", pd.DataFrame(rows), note)
+    return Table("robustness", "Summary", pd.DataFrame(rows), pd.DataFrame(numbers), note)
 
 
-def _detail(ranked: list[str], found: dict[str, dict[str, dict[str, Ratios]]]) -> Table:
+def _detail(ranked: list[str], found: RatiosByUnit) -> Table:
     import pandas as pd
 
-    table = found[PLAIN]
+    table = found[AS_GIVEN]
     rows = [
         {"policy": name} | {case: f"{table[name][case].mean} | {table[name][case].quantile:.3g}" for case in SUITE}
         for name in ranked
     ]
-    note = "Each entry: ratio of mean regret with its 95 % interval | ratio of the 99 % quantile. Rewards as they come."
-    return Table("robustness-detail", "Every case", pd.DataFrame(rows), note)
+    note = "Each entry: ratio of mean regret with its 95 % interval | ratio of the 99 % quantile. Rewards as given."
+    return Table("robustness-detail", "Every case", pd.DataFrame(rows), _numbers({AS_GIVEN: table}), note)
 
 
 def _cases(size: Size) -> Table:
     import pandas as pd
 
-    rows = [
-        {"case": title, "bandit": case.what, "rounds": f"{_cell(size, TS, case, False).rounds:,}",
-         "typical sd": f"{typical_sd(case.bandit):.3g}"}
-        for title, case in SUITE.items()
-    ]  # fmt: skip
-    return Table("robustness-cases", "The cases", pd.DataFrame(rows))
+    data = pd.DataFrame(
+        [
+            {"case": title, "bandit": case.description, "rounds": _cell(size, TS, case, False).rounds,
+             "root_mean_square_sd": root_mean_square_sd(case.bandit)}
+            for title, case in SUITE.items()
+        ]
+    )  # fmt: skip
+    shown = data.assign(
+        rounds=data["rounds"].map("{:,}".format), root_mean_square_sd=data["root_mean_square_sd"].map("{:.3g}".format)
+    ).rename(columns={"root_mean_square_sd": "root mean square sd"})
+    return Table("robustness-cases", "The cases", shown, data)
 
 
-def _numbers(found: dict[str, dict[str, dict[str, Ratios]]]) -> pd.DataFrame:
+def _numbers(found: RatiosByUnit) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(

@@ -12,11 +12,13 @@ import numpy as np
 from bootleader import theory
 from bootleader.bandits import GaussianBandit
 from bootleader.paper import _claims as claims
+from bootleader.paper._bootstrap_intervals import mean, quotient
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._paper_settings import curve, curves_frame, how_many, with_stretches
-from bootleader.paper._regret_growth import growth_of, mean
+from bootleader.paper._curves import curves_frame, regret_curve
+from bootleader.paper._growth_exponent import all_growth_cells, growth_of
+from bootleader.paper._line_styles import STYLES
+from bootleader.paper._paper_policies import label
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size, Table
-from bootleader.paper._styles import STYLES, label
 from bootleader.policies import ReBoot
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ INSTANCES: dict[str, tuple[float, ...]] = {
     "means (1, 0.5, 0)": (1.0, 0.5, 0.0),
     "10 arms, means 1, 0.9, … 0.1": tuple(round(1.0 - 0.1 * k, 1) for k in range(10)),
 }
-# Arms so far apart that the bound is below what any policy at all would reach; there is no growth left to look at.
+# Arms so far apart that the bound is below the regret of always playing the worst arm; regret does not grow.
 FAR_APART: dict[str, tuple[float, ...]] = {"means (10, 0)": (10.0, 0.0)}
 UPPER, LOWER = "theorem 1's bound", "Lai–Robbins"
 LOGARITHMIC_BELOW = 0.5
@@ -38,7 +40,7 @@ NORMAL_95 = 1.96
 def cells(size: Size) -> list[Cell]:
     """ReBoot on each instance, at three horizons where its growth is judged."""
     far = [size.cell(POLICY, GaussianBandit(means)) for means in FAR_APART.values()]
-    return with_stretches([size.cell(POLICY, GaussianBandit(means)) for means in INSTANCES.values()]) + far
+    return all_growth_cells([size.cell(POLICY, GaussianBandit(means)) for means in INSTANCES.values()]) + far
 
 
 @cache
@@ -65,22 +67,22 @@ def first_useful(means: tuple[float, ...], sigma_a: float) -> float:
 
 
 def analyse(size: Size, results: Results) -> Outcome:
-    """Curves, a table, and the claims about the theorem."""
+    """Curves, a table and the claims about the theorem."""
     from bootleader.plots import Curve, log_log
 
     panels: dict[str, Any] = {}
     for title, means in INSTANCES.items():
-        measured = curve(results, size.cell(POLICY, GaussianBandit(means)))
-        nothing = np.zeros(len(measured.x))
+        measured = regret_curve(results, size.cell(POLICY, GaussianBandit(means)))
+        no_error = np.zeros(len(measured.x))
         upper = upper_curve(means, tuple(measured.x.tolist()))
         lower = np.asarray(theory.lai_robbins(means, measured.x))
         panels[title] = {
-            UPPER: Curve(measured.x, upper, nothing),
+            UPPER: Curve(measured.x, upper, no_error),
             label(POLICY): measured,
-            LOWER: Curve(measured.x, lower, nothing),
+            LOWER: Curve(measured.x, lower, no_error),
         }
     caption = (
-        f"Measured regret of ReBoot with σ_a = 1.7 ({how_many(size)}) between the theorem’s bound and the asymptotic "
+        f"Measured regret of ReBoot with σ_a = 1.7 ({size.in_words()}) between the theorem’s bound and the asymptotic "
         "lower bound Σ 2 log T / Δ, which holds as T grows and may be crossed early on."
     )
     return Outcome(
@@ -96,7 +98,7 @@ def _table(size: Size, results: Results) -> Table:
 
     rows, numbers = [], []
     for title, means in (INSTANCES | FAR_APART).items():
-        regret = mean(results.final(size.cell(POLICY, GaussianBandit(means))))
+        regret = mean(results.final_regret(size.cell(POLICY, GaussianBandit(means))))
         answer = theory.bound(means, POLICY.sigma_a, size.rounds_of())
         useful = first_useful(means, POLICY.sigma_a)
         rows.append(
@@ -107,9 +109,9 @@ def _table(size: Size, results: Results) -> Table:
                 "Lai–Robbins": f"{answer.lower:,.1f}",
                 "measured": str(regret),
                 "bound": f"{answer.upper:,.0f}",
-                "bound / measured": f"{answer.upper / regret.value:,.0f}",
+                "bound / measured": f"{quotient(answer.upper, regret.value):,.0f}",
                 "always the worst arm": f"{answer.worst:,.0f}",
-                "bound says more from T =": f"{useful:,.0f}",
+                "bound is useful from T =": f"{useful:,.0f}",
             }
         )
         numbers.append(
@@ -119,36 +121,40 @@ def _table(size: Size, results: Results) -> Table:
         )  # fmt: skip
     note = (
         f"T = {size.rounds_of():,}, σ_a = 1.7, sd 1. Below the T of the last column the bound exceeds the regret of "
-        "playing the worst arm in every round: it is true there, and says nothing."
+        "playing the worst arm in every round: it holds there, but says nothing."
     )
-    return Table("theorem1", "The bound beside measured regret", pd.DataFrame(rows), note, pd.DataFrame(numbers))
+    return Table("theorem1", "The bound beside measured regret", pd.DataFrame(rows), pd.DataFrame(numbers), note)
 
 
 def under_bound(title: str, measured: Curve, upper: Any, worst: float) -> claims.Finding:
     """Whether a regret curve, with its 95 % interval, stays below the bound at every checkpoint.
 
-    ``worst`` is the regret of always playing the worst arm, which no bound has to promise.
+    ``worst`` is the regret of always playing the worst arm, the most that any policy can have.
     """
-    reach = NORMAL_95 * measured.sem
-    share = f"{title}: at most {((measured.mean + reach) / upper).max():.2g} of the bound, {upper[-1]:,.0f} at the end"
+    half_width = NORMAL_95 * measured.sem
+    share = (
+        f"{title}: at most {((measured.mean + half_width) / upper).max():.2g} of the bound, {upper[-1]:,.0f} at the end"
+    )
     if upper[-1] >= worst:
         share += f" (which says nothing there: no policy can have more than {worst:,.0f})"
-    if (measured.mean + reach < upper).all():
+    if np.isnan(measured.mean + half_width).any() or np.isnan(upper).any():
+        return claims.Finding(claims.Verdict.UNDECIDED, share, f"{title}: regret or the bound cannot be computed.")
+    if (measured.mean + half_width < upper).all():
         return claims.Finding(claims.Verdict.HOLDS, share)
-    exceeds = bool((measured.mean - reach >= upper).any())
-    at = int(((measured.mean + (-reach if exceeds else reach)) / upper).argmax())
+    exceeds = bool((measured.mean - half_width >= upper).any())
+    at = int(((measured.mean + (-half_width if exceeds else half_width)) / upper).argmax())
     instead = (
-        f"{title}: at round {measured.x[at]:,} regret is {measured.mean[at]:,.4g} ± {reach[at]:.2g} and the bound "
+        f"{title}: at round {measured.x[at]:,} regret is {measured.mean[at]:,.4g} ± {half_width[at]:.2g} and the bound "
         f"{upper[at]:,.4g}{'' if exceeds else '; which is larger is undecided'}."
     )
-    return claims.Finding(claims.Verdict.FAILS if exceeds else claims.Verdict.IN_PART, share, instead)
+    return claims.Finding(claims.Verdict.FAILS if exceeds else claims.Verdict.UNDECIDED, share, instead)
 
 
 def judge_bound(size: Size, results: Results) -> claims.Judged:
     """Measured regret below the bound in every round that is kept, on every instance."""
 
     def below(title: str, means: tuple[float, ...]) -> claims.Finding:
-        measured = curve(results, size.cell(POLICY, GaussianBandit(means)))
+        measured = regret_curve(results, size.cell(POLICY, GaussianBandit(means)))
         upper = upper_curve(means, tuple(measured.x.tolist()))
         return under_bound(title, measured, upper, theory.bound(means, POLICY.sigma_a, size.rounds_of()).worst)
 
@@ -163,11 +169,11 @@ def judge_bound(size: Size, results: Results) -> claims.Judged:
 def judge_logarithm(size: Size, results: Results) -> claims.Judged:
     """The order of regret."""
 
-    def slow(title: str, means: tuple[float, ...]) -> claims.Finding:
+    def logarithmic(title: str, means: tuple[float, ...]) -> claims.Finding:
         cell = size.cell(POLICY, GaussianBandit(means))
         found = growth_of(results, cell)
         finding = claims.is_below(f"{title}: growth exponent", found, LOGARITHMIC_BELOW)
-        slope = mean((results.final(cell) - results.final(with_stretches([cell])[1])) / math.log(2.0))
+        slope = mean((results.final_regret(cell) - results.final_regret(all_growth_cells([cell])[1])) / math.log(2.0))
         least = theory.lai_robbins(means, math.e)
         return replace(finding, measured=f"{finding.measured}, slope in log T {slope.value / least:.1f} × Lai–Robbins")
 
@@ -175,7 +181,7 @@ def judge_logarithm(size: Size, results: Results) -> claims.Judged:
         "§3.1, corollary 1", "With σ_a = 1.7 ReBoot has instance-dependent logarithmic regret.",
         f"Growth exponent (0 for a logarithm) below {LOGARITHMIC_BELOW:g} on each instance; beside it the slope over "
         "the last doubling of T in units of the least possible.",
-        claims.all_of(slow(title, means) for title, means in INSTANCES.items()),
+        claims.all_of(logarithmic(title, means) for title, means in INSTANCES.items()),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The lemmas that the regret theorem is built from, by quadrature and exact probabilities."""
+"""The lemmas of the appendix, on which the regret theorem rests, by quadrature and exact probabilities."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from bootleader.paper import _claims as claims
 
 ENCLOSURE = (1.0, 2.0)  # the index variance on the good event, in units of 2 r^2 sd^2 / (s+2)
 NODES = 100  # of Gauss-Legendre quadrature, in each direction
-FAR = 12.0  # standard deviations beyond which a normal is not integrated
+TRUNCATION = 12.0  # standard deviations beyond which a normal is not integrated
 RATIOS = (0.75, 1.0, 1.51, 1.7, 3.0)  # the appendix asks for r > 1/sqrt 2, the theorem for r > 1.5
-GAPS, HORIZONS, LATER = (0.1, 1.0), (10, 1_000, 100_000), (1, 2, 8)
+GAPS, HORIZONS, MULTIPLES = (0.1, 1.0), (10, 1_000, 100_000), (1, 2, 8)
 
 
 def judge(rng: np.random.Generator) -> list[claims.Judged]:
-    """What the appendix proves, and what it proves it with."""
+    """The lemmas of the appendix and the steps of their proofs."""
     return [
         judge_enclosure(rng),
         judge_proof(),
         judge_lemma(),
-        *(judge_part(part) for part in PARTS),
+        *(judge_term(lemma) for lemma in TERM_LEMMAS),
         judge_gaussian_tail(),
         judge_chi_square(),
     ]
@@ -40,13 +40,15 @@ def enclosed(ratio: float, s: int, rng: np.random.Generator, histories: int = 20
     aid = math.sqrt(s + 2.0) * ratio
     rss, prss = (residuals**2).sum(axis=1), 2.0 * aid**2
     variances = (rss[rss <= prss] + aid**2 + (-aid) ** 2) / (s + 2.0) ** 2
+    if len(variances) == 0:
+        return math.nan, math.nan
     unit = 2.0 * ratio**2 / (s + 2.0)
     return float(variances.min() / unit), float(variances.max() / unit)
 
 
 def judge_enclosure(rng: np.random.Generator) -> claims.Judged:
     """The index variance between two multiples of sd^2 / (s+2)."""
-    # At r = 0.7 the good event is far from certain, so that its upper end is met.
+    # At r = 0.7 the good event often fails, so that variances near its upper end occur.
     found = [enclosed(ratio, s, rng) for ratio, s in product((0.7, 1.5), (2, 10, 100))]
     low, high = min(low for low, _ in found), max(high for _, high in found)
     within = ENCLOSURE[0] - 1e-9 <= low and high <= ENCLOSURE[1] + 1e-9
@@ -54,10 +56,10 @@ def judge_enclosure(rng: np.random.Generator) -> claims.Judged:
         "§2.4, two-sided bound", "Where RSS ≤ PRSS the index variance is between 2r²σ²/(s+2) and 4r²σ²/(s+2).",
         "Sum of squares of residuals and pseudo residuals over (s+2)², for 20,000 histories of N(0, 1) at each of "
         "s = 2, 10, 100 and r = 0.7, 1.5, those with RSS ≤ PRSS.",
-        claims.yes_or_no(
+        claims.holds_if(
             within, f"in units of 2r²σ²/(s+2): {low:.4g} to {high:.4g}",
             f"In units of 2r²σ²/(s+2) the variance goes from {low:.4g} to {high:.4g}, beyond {ENCLOSURE[0]:g} to "
-            f"{ENCLOSURE[1]:g}.",
+            f"{ENCLOSURE[1]:g}.", numbers=[end for ends in found for end in ends],
         ),
     )  # fmt: skip
 
@@ -77,13 +79,13 @@ def judge_proof() -> claims.Judged:
         "E exp(u χ²₁) = (1 − u)^(−1/2) with u = (3/2r)², and 1/(1 − Φ(√2π)) is at most 1.1.",
         "Both by numerical integration (r = 2.5), equal to 1 %.",
         claims.all_of([
-            claims.yes_or_no(math.isclose(drawn, stated, rel_tol=0.01),
+            claims.holds_if(math.isclose(drawn, stated, rel_tol=0.01),
                              f"E exp(u χ²₁) is {drawn:.4f}, stated {stated:.4f}; it is (1 − 2u)^(−1/2), finite only "
                              f"for r > {3 / math.sqrt(2):.3f}",
                              f"At r = {ratio:g} the expectation is {drawn:.2f}, {drawn / stated:.2f} times what is "
-                             "stated."),
-            claims.yes_or_no(constant <= 1.1 * 1.01, f"1/(1 − Φ(√2π)) is {constant:.1f}",
-                             f"1/(1 − Φ(√2π)) is {constant:.0f}, {constant / 1.1:.0f} times 1.1."),
+                             "stated.", numbers=[drawn]),
+            claims.holds_if(constant <= 1.1 * 1.01, f"1/(1 − Φ(√2π)) is {constant:.1f}",
+                             f"1/(1 − Φ(√2π)) is {constant:.0f}, {constant / 1.1:.0f} times 1.1.", numbers=[constant]),
         ]),
     )  # fmt: skip
 
@@ -102,7 +104,7 @@ def underestimation(s: int, ratio: float) -> float:
 
 
 def judge_lemma() -> claims.Judged:
-    """Lemma 1's conclusion, which its proof does not reach but integration does."""
+    """The conclusion of lemma 1, by integration: its proof has a gap."""
     ratio = 1.7
     stated = theory.underestimation(ratio)
     found = {s: underestimation(s, ratio) for s in (1, 2, 3, 5, 10, 100, 10_000)}
@@ -111,9 +113,9 @@ def judge_lemma() -> claims.Judged:
         "Appendix B, lemma 1", "a_{k,s} ≤ M(r) = 1.1 + (1 − (3/2r)²)^(−1/2) for every s.",
         "E[1/Q] − 1 by numerical integration with RSS counted as zero (which can only raise it), r = 1.7, s = 1 to "
         "10,000, at most M.",
-        claims.yes_or_no(
+        claims.holds_if(
             found[worst] <= stated, f"at most {found[worst]:.3f}, at s = {worst}; M(1.7) = {stated:.3f}",
-            f"At s = {worst} the integral is {found[worst]:.3f}, above M(1.7) = {stated:.3f}.",
+            f"At s = {worst} the integral is {found[worst]:.3f}, above M(1.7) = {stated:.3f}.", numbers=found.values(),
         ),
     )  # fmt: skip
 
@@ -156,7 +158,7 @@ def nodes(low: float, high: float) -> tuple[Any, Any]:
 
 
 def underestimated(setting: Setting, spans: Iterable[tuple[float, float]], good: bool) -> float:
-    """E min(1/Q - 1, T) of the best arm, its mean reward off by these many standard errors, on or off the event."""
+    """E min(1/Q - 1, T) of the best arm, on or off the event; ``spans`` are ranges of its standardised mean reward."""
     from scipy.special import log_ndtr
 
     rss, chance = setting.on_event(good)
@@ -191,7 +193,7 @@ def _edge(setting: Setting) -> float:
 
 
 @dataclass(frozen=True)
-class LemmaPart:
+class TermLemma:
     """A lemma on one of the six terms: the number of pulls from which it holds, and its value."""
 
     number: int
@@ -202,56 +204,56 @@ class LemmaPart:
     bound: Callable[[int], float] = lambda horizon: 1.0 / horizon
 
 
-PARTS = (
-    LemmaPart(
+TERM_LEMMAS = (
+    TermLemma(
         2, "a_{k,s,1}", "at most 1/T for s ≥ 256 r² (σ/Δ)² log T", lambda r, gap: 256.0 * r**2 / gap**2,
-        lambda at: underestimated(at, [(max(-_edge(at), -FAR), FAR)], good=True),
+        lambda at: underestimated(at, [(max(-_edge(at), -TRUNCATION), TRUNCATION)], good=True),
     ),
-    LemmaPart(
+    TermLemma(
         3, "a_{k,s,2}", "at most 1/T for s ≥ 64 (σ/Δ)² log T", lambda r, gap: 64.0 / gap**2,
-        lambda at: underestimated(at, [(-_edge(at) - FAR, -_edge(at))], good=True),
+        lambda at: underestimated(at, [(-_edge(at) - TRUNCATION, -_edge(at))], good=True),
     ),
-    LemmaPart(
+    TermLemma(
         4, "a_{k,s,3}", "at most 1/T for s ≥ 16 log T/(2r² − 1)", lambda r, gap: 16.0 / (2.0 * r**2 - 1.0),
-        lambda at: underestimated(at, [(-FAR, 0.0), (0.0, FAR)], good=False),
+        lambda at: underestimated(at, [(-TRUNCATION, 0.0), (0.0, TRUNCATION)], good=False),
     ),
-    LemmaPart(
+    TermLemma(
         5, "b_{k,s,1}", "zero for s ≥ 128 r² (σ/Δ)² log T", lambda r, gap: 128.0 * r**2 / gap**2,
         lambda at: overestimated(at, near=True, good=True), lambda horizon: 0.0,
     ),
-    LemmaPart(
+    TermLemma(
         6, "b_{k,s,2}", "at most 1/T for s ≥ 32 (σ/Δ)² log T", lambda r, gap: 32.0 / gap**2,
         lambda at: overestimated(at, near=False, good=True),
     ),
-    LemmaPart(
+    TermLemma(
         7, "b_{k,s,3}", "at most 1/T for s ≥ 8 log T/(2r² − 1)", lambda r, gap: 8.0 / (2.0 * r**2 - 1.0),
         lambda at: overestimated(at, near=None, good=False),
     ),
 )  # fmt: skip
 
 
-def judge_part(part: LemmaPart) -> claims.Judged:
+def judge_term(lemma: TermLemma) -> claims.Judged:
     """A lemma at its threshold and beyond, ratio by ratio."""
 
     def at_ratio(ratio: float) -> claims.Finding:
         found = {}
-        for gap, horizon, later in product(GAPS, HORIZONS, LATER):
-            s = max(2, math.ceil(later * part.threshold(ratio, gap) * math.log(horizon)))
+        for gap, horizon, multiple in product(GAPS, HORIZONS, MULTIPLES):
+            s = max(2, math.ceil(multiple * lemma.threshold(ratio, gap) * math.log(horizon)))
             setting = Setting(ratio, gap, horizon, s)
-            found[setting] = part.value(setting)
-        worst = max(found, key=lambda setting: found[setting] - part.bound(setting.horizon))
+            found[setting] = lemma.value(setting)
+        worst = max(found, key=lambda setting: found[setting] - lemma.bound(setting.horizon))
         largest = max(found, key=lambda setting: found[setting] * setting.horizon)
-        broken = [setting for setting, value in found.items() if value > part.bound(setting.horizon)]
-        return claims.yes_or_no(
-            not broken,
+        return claims.holds_if(
+            all(value <= lemma.bound(setting.horizon) for setting, value in found.items()),
             f"r = {ratio:g}: at most {found[largest] * largest.horizon:.3g}/T",
-            f"At {worst} {part.term} is {found[worst]:.2g}, above {part.bound(worst.horizon):.2g}"
+            f"At {worst} {lemma.term} is {found[worst]:.2g}, above {lemma.bound(worst.horizon):.2g}"
             f"{'' if ratio > theory.SMALLEST_RATIO else ' (an r that the theorem does not allow)'}.",
+            numbers=found.values(),
         )
 
     return claims.judged(
-        f"Appendix B, lemma {part.number}", f"{part.term} is {part.statement}.",
-        f"{part.term} by quadrature over mean and RSS of Gaussian rewards, σ = 1, at 1, 2 and 8 times that s, Δ = "
+        f"Appendix B, lemma {lemma.number}", f"{lemma.term} is {lemma.statement}.",
+        f"{lemma.term} by quadrature over mean and RSS of Gaussian rewards, σ = 1, at 1, 2 and 8 times that s, Δ = "
         f"{' and '.join(f'{gap:g}' for gap in GAPS)}, T = {', '.join(f'{T:,}' for T in HORIZONS)}, for each r (the "
         "appendix asks for r > 1/√2).",
         claims.all_of(at_ratio(ratio) for ratio in RATIOS),
@@ -276,9 +278,9 @@ def judge_gaussian_tail() -> claims.Judged:
     return claims.judged(
         "Appendix C, lemmas 8 and 9", "P(Z ≥ t) is at least exp(−3t²/2) for t ≥ √2π, and at least 1 − Φ(√2π) below.",
         "Logarithm of the exact probability less that of the bound, t = 0.001 to 40 in steps of 0.001, never negative.",
-        claims.yes_or_no(
+        claims.holds_if(
             bool(excess[least] >= 0.0), f"least: {excess[least]:.3g}, at t = {at[least]:.3f}",
-            f"At t = {at[least]:.3f} the probability is exp({excess[least]:.3g}) times the bound.",
+            f"At t = {at[least]:.3f} the probability is exp({excess[least]:.3g}) times the bound.", numbers=excess,
         ),
     )  # fmt: skip
 
@@ -293,19 +295,20 @@ def judge_chi_square() -> claims.Judged:
     from scipy.stats import chi2
 
     share: Any = np.geomspace(0.001, 20.0, 2_000)
-    room = {}
+    smallest_slack = {}
     for n in (1, 2, 3, 10, 100, 1_000, 10_000):
-        # Where the probability underflows its logarithm is minus infinity, below any bound.
+        # A probability that underflows has logarithm minus infinity, below any bound.
         slack = chi_square_ceiling(share * n, n) - chi2.logsf(n + share * n, n)
-        room[n] = (float(slack.min()), float(share[slack.argmin()] * n))
-    worst = min(room, key=lambda n: room[n][0])
-    least, t = room[worst]
+        smallest_slack[n] = (float(slack.min()), float(share[slack.argmin()] * n))
+    worst = min(smallest_slack, key=lambda n: smallest_slack[n][0])
+    least, t = smallest_slack[worst]
     return claims.judged(
         "Appendix C, lemma 11", "P(χ²ₙ − n ≥ t) is at most exp(−(t/8) min{1, t/n}).",
         "Logarithm of the bound less that of the exact probability, n = 1 to 10,000, t = 0.001n to 20n; never "
         "negative.",
-        claims.yes_or_no(
+        claims.holds_if(
             least >= 0.0, f"least: {least:.3g}, at n = {worst}, t = {t:.3g}",
             f"At n = {worst}, t = {t:.3g} the probability is exp({-least:.3g}) times the bound.",
+            numbers=[slack for slack, _ in smallest_slack.values()],
         ),
     )  # fmt: skip
