@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+import inspect
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ from bootleader import AffineBandit, GaussianBandit, ReBoot, ThompsonSampling
 from bootleader.paper import _cell_cache
 from bootleader.paper._cell_cache import Cell, CellCache
 from bootleader.paper._run_cells import play, run_cells
+from bootleader.policies import reboot
 from bootleader.simulation.result import ARRAYS
 from tests.helpers import assert_same_simulation
 
@@ -63,6 +65,43 @@ def test_other_code_is_another_cell(monkeypatch):
     assert CELL.key != before
 
 
+def edited(old, new):
+    """The cell, its policy defined by the source of ReBoot with a change."""
+    source = inspect.getsource(reboot)
+    assert old in source
+    namespace = {"__name__": reboot.__name__}
+    exec(compile(source.replace(old, new), reboot.__file__, "exec"), namespace)
+    return dataclasses.replace(CELL, policy=namespace["ReBoot"](sigma_a=1.5))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('positive("sigma_a"', 'positive("the exploration aid unit"'),
+        ("    Two pseudo residuals", "    Three words more: two pseudo residuals"),
+        ('    """Index ~ N(', '    """The index is N('),
+        ("def law(", "# A comment.\ndef law("),
+        ('reference: ClassVar[str] = "Wang', 'reference: ClassVar[str] = "C.-H. Wang'),
+    ],
+    ids=["message", "docstring", "docstring of the law", "comment", "reference"],
+)
+def test_a_change_of_words_is_the_same_cell(old, new):
+    assert edited(old, new).key == CELL.key
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("/ (s + 2.0), math.inf", "/ (s + 3.0), math.inf"),
+        ("Noise.NORMAL", "Noise.STUDENT"),
+        ("(float(self.sigma_a),)", "(2.0 * float(self.sigma_a),)"),
+    ],
+    ids=["law", "noise", "parameters of the law"],
+)
+def test_a_change_of_the_algorithm_is_another_cell(old, new):
+    assert edited(old, new).key != CELL.key
+
+
 def test_another_version_of_the_library_is_the_same_cell(monkeypatch):
     from bootleader import _version
 
@@ -85,7 +124,7 @@ def test_a_file_with_flipped_bytes_is_never_used(cache, result):
     cache.save(CELL, result)
     path = cache.path(CELL)
     whole = bytearray(path.read_bytes())
-    for place in range(0, len(whole), 3):
+    for place in range(0, len(whole), max(1, len(whole) // 500)):
         damaged = whole.copy()
         damaged[place] ^= 0xFF
         path.write_bytes(damaged)

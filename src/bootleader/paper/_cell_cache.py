@@ -6,17 +6,20 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.files import replacing
 from bootleader.bandits import Bandit
 from bootleader.paper._bootstrap_intervals import Floats
 from bootleader.policies import HistoryRule, Noise, Policy
-from bootleader.simulation._blocks import QUANTITIES
+from bootleader.simulation._blocks import QUANTITIES, Group
 from bootleader.simulation._kernels import simulation_fingerprint
+from bootleader.simulation._simulate import Gathered, checkpoint_rounds
 from bootleader.simulation.result import Simulation
 
 FORMAT = 2  # part of every key; increase it when the meaning of a cell changes
@@ -46,11 +49,15 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """The name of the file that holds this cell's result: a digest of all that the result depends on."""
+        """The name of the file that holds this cell's result: a digest of all that the result depends on.
+
+        Words do not count: a corrected message or docstring, or another version of the library, leaves it as it was.
+        """
         depends_on = {
             "format": FORMAT,
-            "code": simulation_fingerprint(self.policy, self.bandit),
+            "code": [simulation_fingerprint(self.policy, self.bandit), _merging_code()],
             "policy": [type(self.policy).__name__, self.policy.parameters],
+            "rule": {name: value for name, value in _field_values(self.policy.rule).items() if not callable(value)},
             "bandit": [type(self.bandit).__name__, _field_values(self.bandit)],
             "checkpoints": CHECKPOINTS,
             **{name: getattr(self, name) for name in ("rounds", "runs", "seed", "timed")},
@@ -76,9 +83,15 @@ class Cell:
         return f"{self.policy} on {self.bandit}, {self.runs:,} runs of {self.rounds:,} rounds"
 
 
-def _field_values(bandit: Bandit) -> dict[str, Any]:
-    """Every parameter of a bandit, also those that its repr leaves out."""
-    return {field.name: getattr(bandit, field.name) for field in fields(bandit)}
+def _field_values(instance: Any) -> dict[str, Any]:
+    """Every field of a dataclass, also those that its repr leaves out."""
+    return {field.name: getattr(instance, field.name) for field in fields(instance)}
+
+
+@cache
+def _merging_code() -> str:
+    """Digest of the code that turns the runs' regret into a result."""
+    return code_digest(Group.of.__func__, Gathered.take, Gathered.standard_error.fget, checkpoint_rounds)  # type: ignore[attr-defined]
 
 
 class CellCache:
@@ -101,7 +114,7 @@ class CellCache:
         """A cell's result, or None if there is no file that holds exactly this cell."""
         try:
             found = Simulation.load(self.path(cell))
-        except (OSError, ValueError):
+        except Exception:  # a damaged file makes NumPy, zipfile, zlib and tokenize raise almost anything
             return None
         return found if _is_result_of(found, cell) else None
 

@@ -39,8 +39,11 @@ def simulation_fingerprint(policy: Policy, bandit: Bandit) -> str:
     else:
         module: Any = large_k if rule.uses_leader_tree(bandit.arms) else lockstep
         kernel = (*(getattr(module, name) for name in module.KERNEL_CODE), rule.law)
-    drawn = [getattr(kind, name, None) for name in ("parameters_from", "family_parameters", "rescaled")]
-    return code_digest(kernel, run_setup.set_up, bandit.draw, drawn, type(policy).known_sd)
+    drawn = tuple(getattr(kind, name, None) for name in ("parameters_from", "family_parameters", "rescaled"))
+    return _cached_digest(kernel, run_setup.set_up, bandit.draw, drawn, type(policy).known_sd)
+
+
+_cached_digest = cache(code_digest)  # 30 ms otherwise, for each of the hundreds of cells of a reproduction
 
 
 def _group(function: Any, library: tuple[Any, ...]) -> tuple[Any, ...]:
