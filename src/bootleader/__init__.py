@@ -16,6 +16,7 @@ from bootleader.bandits import (
     Uniform,
 )
 from bootleader.comparison import Ranking, Rewards, compare, read_rewards
+from bootleader.inference import confidence_sequence, evaluate, verdict
 from bootleader.policies import (
     PHE,
     UCB1,
@@ -68,8 +69,11 @@ __all__ = [
     "__version__",
     "bound",
     "compare",
+    "confidence_sequence",
+    "evaluate",
     "read_rewards",
     "simulate",
+    "verdict",
 ]
 
 

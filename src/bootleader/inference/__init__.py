@@ -1,0 +1,19 @@
+"""Answers one may act on: intervals valid at any time, verdicts, off-policy evaluation."""
+
+from bootleader.inference._answers import Comparison, Verdict
+from bootleader.inference._confidence_sequence import ConfidenceSequence, confidence_sequence, over_time
+from bootleader.inference._off_policy import Evaluation, evaluate
+from bootleader.inference._verdict import holdout_verdict, verdict, verdict_of_moments
+
+__all__ = [
+    "Comparison",
+    "ConfidenceSequence",
+    "Evaluation",
+    "Verdict",
+    "confidence_sequence",
+    "evaluate",
+    "holdout_verdict",
+    "over_time",
+    "verdict",
+    "verdict_of_moments",
+]

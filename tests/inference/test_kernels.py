@@ -1,0 +1,134 @@
+"""The compiled formulas against slow twins that share no code with them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bootleader.inference import _kernels as kernels
+from bootleader.inference._intervals import mixture_variance
+from tests.inference import naive
+
+C2 = mixture_variance(0.05)
+LEVEL = math.log(20)
+
+
+def moments(x):
+    x = np.asarray(x, float)
+    return float(len(x)), float(x.mean()), float(((x - x.mean()) ** 2).sum())
+
+
+@pytest.mark.parametrize("n", [2, 5, 40])
+@pytest.mark.parametrize("shift", [0.0, 0.3, -1.0])
+def test_the_student_mixture_is_the_integral_that_defines_it(n, shift):
+    x = np.random.default_rng(n).normal(0.2, 1.0, n)
+    expected = math.log(naive.student_e(x, shift, C2))
+    assert kernels.student_log_e(*moments(x), shift, C2) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [60.0, 100.0, 1e4, 1e7])
+@pytest.mark.parametrize("level", [0.5, 3.0, 9.0])
+def test_the_student_reach_is_where_the_level_is_reached(n, level):
+    reach = kernels.student_reach(n, 3.0 * n, level, C2)
+    assert kernels.student_log_e(n, 7.0, 3.0 * n, 7.0 + reach, C2) == pytest.approx(level, abs=1e-9)
+
+
+def test_with_few_rewards_the_student_interval_is_the_whole_line():
+    assert kernels.student_reach(2.0, 1.0, LEVEL, C2) == math.inf
+    assert kernels.student_pair_reach(2.0, 1.0, 1000.0, 1000.0, LEVEL, C2) == math.inf
+
+
+@pytest.mark.parametrize(("n_a", "sd_a", "n_b", "sd_b"), [(500, 1, 500, 1), (60, 1, 5_000, 1), (200, 10, 3_000, 0.1)])
+def test_the_student_difference_is_the_projection_of_the_product(n_a, sd_a, n_b, sd_b):
+    def log_e(n, sd):
+        return lambda m: kernels.student_log_e(float(n), 0.0, n * sd**2, m, C2)
+
+    box_a, box_b = (0.0, 12 * sd_a / math.sqrt(n_a)), (-12 * sd_b / math.sqrt(n_b), 0.0)
+    expected = naive.largest_difference(log_e(n_a, sd_a), log_e(n_b, sd_b), LEVEL, box_a, box_b, 0.0)
+    found = kernels.student_pair_reach(float(n_a), n_a * sd_a**2, float(n_b), n_b * sd_b**2, LEVEL, C2)
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_difference_takes_fewer_rewards_than_intervals_that_must_not_overlap():
+    """Each of the two intervals at half the level, so that both are promised as much as the difference."""
+    c2 = mixture_variance(0.025)
+    apart = 2 * kernels.student_reach(2_000.0, 2_000.0, math.log(40), c2)
+    assert kernels.student_pair_reach(2_000.0, 2_000.0, 2_000.0, 2_000.0, LEVEL, C2) < 0.85 * apart
+
+
+SAMPLES = {
+    "clicks": np.r_[np.ones(4), np.zeros(46)],
+    "no click": np.zeros(30),
+    "ratings": np.random.default_rng(0).choice([0.0, 0.25, 0.5, 0.75, 1.0], 40, p=[0.05, 0.05, 0.2, 0.4, 0.3]),
+    "beta": np.random.default_rng(1).beta(2.0, 8.0, 50),
+    "skewed": np.random.default_rng(2).beta(0.1, 2.0, 50),
+    "one": np.array([0.3]),
+}
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+@pytest.mark.parametrize("m", [0.0, 0.04, 0.3, 0.77, 1.0])
+def test_the_wealth_is_what_the_bets_would_have_won_or_less(sample, m):
+    x = SAMPLES[sample]
+    n, mean, rss = moments(x)
+    found = kernels.betting_log_e(n, kernels.all_bets(n, mean, rss), m)[0]
+    assert found == pytest.approx(naive.betting_log_e_from_moments(x)(m), abs=1e-8)
+    won = naive.betting_log_e(x, m)
+    assert found <= won + 1e-9
+    if sample in ("clicks", "no click"):
+        assert found == pytest.approx(won, abs=1e-8)  # rewards that are 0 or 1 lose nothing
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_the_betting_interval_is_where_the_wealth_is_below_the_level(sample):
+    x = SAMPLES[sample]
+    n, mean, rss = moments(x)
+
+    low, high = kernels.betting_ends(np.array([n]), np.array([mean]), np.array([rss]), LEVEL)[0]
+    expected = naive.interval(naive.betting_log_e_from_moments(x), mean, LEVEL, 0.0, 1.0)
+    assert (low, high) == pytest.approx(expected, abs=1e-9)
+
+
+def test_log_e_is_convex_and_its_derivatives_are_right():
+    n, mean, rss = moments(SAMPLES["ratings"])
+    rows = kernels.all_bets(n, mean, rss)
+    for m in np.linspace(0.05, 0.95, 19):
+        value, first, second = kernels.betting_log_e(n, rows, m)
+        ahead, behind = kernels.betting_log_e(n, rows, m + 1e-5), kernels.betting_log_e(n, rows, m - 1e-5)
+        assert first == pytest.approx((ahead[0] - behind[0]) / 2e-5, rel=1e-5, abs=1e-4)
+        assert second == pytest.approx((ahead[1] - behind[1]) / 2e-5, rel=1e-5, abs=1e-3)
+        assert second > 0.0
+        assert value <= 0.5 * (ahead[0] + behind[0]) + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [("clicks", "beta"), ("ratings", "skewed"), ("no click", "clicks"), ("no click", "one"), ("one", "ratings")],
+)
+def test_the_betting_difference_is_the_projection_of_the_product(a, b):
+    arms = []
+    for name in (a, b):
+        n, mean, rss = moments(SAMPLES[name])
+        arms.append((n, kernels.all_bets(n, mean, rss), kernels.arm_bets(n, mean, rss, LEVEL)))
+
+    def log_e(n, rows):
+        return lambda m: kernels.betting_log_e(n, rows, m)[0]
+
+    for first, second in ((0, 1), (1, 0)):
+        expected = naive.largest_difference(
+            log_e(*arms[first][:2]), log_e(*arms[second][:2]), LEVEL, (0.0, 1.0), (0.0, 1.0), arms[first][2].mean
+        )
+        found = kernels.betting_pair_end(arms[first][2], arms[second][2], LEVEL)
+        assert found == pytest.approx(expected, abs=1e-6)
+        assert kernels.pair_end_by_slope(arms[first][2], arms[second][2], LEVEL) == pytest.approx(found, abs=1e-6)
+
+
+def test_the_parabola_holds_without_an_upper_bound():
+    """Values above 1 are where the chord fails and the parabola must not."""
+    rng = np.random.default_rng(5)
+    for x in (rng.exponential(1.0, 50), rng.pareto(1.5, 50), np.r_[np.zeros(49), 1_000.0]):
+        n, mean, rss = moments(x)
+        for size in naive.SIZES[::6]:
+            assert kernels.log_growth(size, n, mean, rss, False) <= np.log1p(size * x).sum() + 1e-8
