@@ -1,5 +1,7 @@
 """``bl.compare``: the ranking, its frames, its verdict."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,6 @@ import pytest
 import bootleader as bl
 from bootleader.comparison._ranking import ORACLE, Ranking, chosen
 from bootleader.comparison._rewards import read_rewards
-from bootleader.simulation.result import Simulation
 
 OBSERVED = {"blue": [1.0, 1.5, 0.5], "red": [2.0, 3.0, 4.0]}
 
@@ -44,7 +45,15 @@ def test_frames_have_snake_case_columns_and_are_sorted(ranking):
     arms, summary = ranking.arms(), ranking.summary()
     assert list(arms.columns) == ["arm", "rewards", "mean", "standard_error"]
     assert list(arms["arm"]) == ["red", "blue"]
-    assert list(summary.columns) == ["policy", "knows", "mean_regret", "standard_error", "median", "q95", "q99"]
+    assert list(summary.columns) == [
+        "policy",
+        "knows",
+        "mean_regret",
+        "standard_error",
+        "median",
+        "quantile_95",
+        "quantile_99",
+    ]
     assert summary["mean_regret"].is_monotonic_increasing
     for row in summary.itertuples():
         final = ranking.simulation.final_regret[ranking.simulation.policies.index(row.policy)]
@@ -83,10 +92,8 @@ def test_bad_options_are_refused(options, words):
 
 def test_the_best_is_a_policy_that_can_be_run():
     final = np.array([[1.0, 1.1, 0.9], [5.0, 5.1, 4.9], [9.0, 9.2, 9.1]])
-    mean = final.mean(axis=1, keepdims=True)
-    simulation = Simulation(
-        (ORACLE, "usual", "worse"), np.array([10]), mean, np.zeros((3, 1)), final, np.zeros((3, 2)), np.zeros(3), "", 0
-    )
+    played = bl.simulate([bl.UCB1(), bl.PHE(), bl.Giro()], bl.GaussianBandit([1, 0]), rounds=10, runs=3)
+    simulation = replace(played, policies=(ORACLE, "usual", "worse"), final_regret=final)
     ranking = Ranking(read_rewards(OBSERVED), simulation, {}, {})
     best, oracle = ranking.verdict().splitlines()
     assert ranking.best == "usual"

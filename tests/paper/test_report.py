@@ -21,7 +21,7 @@ WIDTHS = (1400, 420)
 LONG = "E exp(u χ²₁) = (1 − u)^(−1/2) with u = (3/2r)², and s ≥ 256 r² (σ/Δ)² log T"
 SEEN = " ".join(f"{'word ' * n}is 2.345 [1.234, 3.456]." for n in range(12))  # an interval at many places of a line
 MANIFEST = {
-    "bootleader": "0.0", "sources": "0" * 64, "python": "3", "libraries": {"numpy": "2"}, "seed": 0, "command": "x",
+    "bootleader": "0.0", "python": "3", "libraries": {"numpy": "2"}, "seed": 0, "command": "x",
     "machine": {"processor": "p", "cores": 2, "runs_played_on": "2 threads"},
     "size": {"runs": 8, "rounds": 200, "quick": False, "full": False},
     "parts": {"first": {"cells": 1, "largest": {"runs": 8, "rounds": 200}, "simulation_processor_seconds": 1.0,

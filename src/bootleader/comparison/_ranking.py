@@ -177,12 +177,12 @@ class Ranking:
         Returns
         -------
         pandas.DataFrame
-            Columns policy, knows, mean_regret, standard_error, and the quantiles median, q95 and q99 over runs.
+            Columns policy, knows, mean_regret, standard_error, and median, quantile_95 and quantile_99 over runs.
         """
         import pandas as pd
 
         final = self.simulation.final_regret
-        median, q95, q99 = np.quantile(final, [0.5, 0.95, 0.99], axis=1)
+        median, high, highest = np.quantile(final, [0.5, 0.95, 0.99], axis=1)
         frame = pd.DataFrame(
             {
                 "policy": self.simulation.policies,
@@ -190,8 +190,8 @@ class Ranking:
                 "mean_regret": final.mean(axis=1),
                 "standard_error": final.std(axis=1, ddof=1) / math.sqrt(self.simulation.runs),
                 "median": median,
-                "q95": q95,
-                "q99": q99,
+                "quantile_95": high,
+                "quantile_99": highest,
             }
         )
         return frame.sort_values("mean_regret", kind="stable", ignore_index=True)
@@ -230,7 +230,7 @@ class Ranking:
         return self.simulation.plot(path, **options)
 
     def _regret(self) -> dict[str, float]:
-        return dict(zip(self.simulation.policies, map(float, self.simulation.mean_regret[:, -1]), strict=True))
+        return dict(zip(self.simulation.policies, map(float, self.simulation.final_regret.mean(axis=1)), strict=True))
 
     def _order(self) -> list[str]:
         regret = self._regret()

@@ -24,7 +24,7 @@ WORD: Final = re.compile(r"[A-Za-z\u0391-\u03c9Ȳ]+")
 PRODUCTS: Final = ("aT", "KT", "sȲ")  # letters side by side that are not a word
 BREAK: Final = "\0"  # stands for the start of a relation's <mo> until the formula's length is known
 LONGEST_LINE: Final = 16  # characters of a formula that is never broken
-PROSE: Final = "aAI"  # letters that are also words: formulas only beside an operator or an index
+PROSE: Final = "aABCI"  # letters of prose ("Appendix B"): formulas only beside an operator or an index
 
 
 @dataclass(frozen=True)
