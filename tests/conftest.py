@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from bootleader import cli
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # also for the processes that tests start
 
@@ -22,3 +26,41 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("browser"):
                 item.add_marker(pytest.mark.skip(reason="the browser tests run on Linux"))
+
+
+@pytest.fixture
+def run_cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run a command of the command line in this process: its exit status, output and errors."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        status = cli.main(list(arguments))
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def cli_error(run_cli: Callable[..., tuple[int, str, str]]) -> Callable[..., str]:
+    """Run a command that must be rejected: the one line that it prints."""
+
+    def error(*arguments: str) -> str:
+        status, out, err = run_cli(*arguments)
+        assert status == cli.USER_ERROR
+        assert out == ""
+        (line,) = err.splitlines()
+        return line
+
+    return error
+
+
+@pytest.fixture
+def rewards_file(tmp_path: Path) -> Callable[[str | bytes], str]:
+    """Write a file of recorded rewards: its name."""
+
+    def write(text: str | bytes) -> str:
+        path = tmp_path / "rewards.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(path)
+
+    return write

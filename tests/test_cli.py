@@ -10,21 +10,6 @@ import bootleader as bl
 from bootleader import cli
 
 
-def run(capsys, *arguments):
-    status = cli.main(list(arguments))
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
-
-
-def refused(capsys, *arguments):
-    """The one line that a refusal prints."""
-    status, out, err = run(capsys, *arguments)
-    assert status == cli.USER_ERROR
-    assert out == ""
-    (line,) = err.splitlines()
-    return line
-
-
 def processor_seconds_of(code):
     """What it costs to run this code in a Python of its own, and what it prints."""
     # NumPy's linear algebra starts a thread for every core, which spins for a while: nobody waits for those.
@@ -70,8 +55,8 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"bootleader {bl.__version__}\n"
 
 
-def test_bound_prints_the_theorems_numbers(capsys):
-    status, out, _ = run(capsys, "bound", "--means", "1,0.5,0", "--sigma-a", "1.7", "--rounds", "10000")
+def test_bound_prints_the_theorems_numbers(run_cli):
+    status, out, _ = run_cli("bound", "--means", "1,0.5,0", "--sigma-a", "1.7", "--rounds", "10000")
     assert status == 0
     for number in ("1.6736", "2,718.91", "75,158.4", "55.3", "says nothing yet"):
         assert number in out
@@ -84,31 +69,31 @@ def test_bound_refuses_means_that_are_not_numbers(capsys, means):
     assert left.value.code == cli.USER_ERROR
 
 
-def test_bound_refuses_what_the_theorem_excludes(capsys):
-    assert "above 1.5 times the sd" in refused(capsys, "bound", "--means", "1,0", "--sigma-a", "1.5")
+def test_bound_refuses_what_the_theorem_excludes(cli_error):
+    assert "above 1.5 times the sd" in cli_error("bound", "--means", "1,0", "--sigma-a", "1.5")
 
 
 @pytest.mark.parametrize("means", ["-1,-1.5", "-.5,-1"])
-def test_bound_takes_means_that_begin_with_a_minus(capsys, means):
-    status, out, _ = run(capsys, "bound", "--means", means)
+def test_bound_takes_means_that_begin_with_a_minus(run_cli, means):
+    status, out, _ = run_cli("bound", "--means", means)
     assert status == 0
-    assert out == run(capsys, "bound", "--means", "0.5,0")[1]  # a shift changes nothing
+    assert out == run_cli("bound", "--means", "0.5,0")[1]  # a shift changes nothing
 
 
-def test_bound_without_sigma_a_takes_it_relative_to_the_sd(capsys):
-    status, out, _ = run(capsys, "bound", "--means", "1,0", "--sd", "2")
+def test_bound_without_sigma_a_takes_it_relative_to_the_sd(run_cli):
+    status, out, _ = run_cli("bound", "--means", "1,0", "--sd", "2")
     assert status == 0
-    assert out == run(capsys, "bound", "--means", "1,0", "--sd", "2", "--sigma-a", "3.4")[1]
+    assert out == run_cli("bound", "--means", "1,0", "--sd", "2", "--sigma-a", "3.4")[1]
     assert "3.4" in out.splitlines()[0]
 
 
-def test_a_negative_number_is_the_options_before_it_and_no_one_elses(capsys):
-    assert "sd must be" in refused(capsys, "bound", "--means", "1,0", "--sd", "-1e3")
-    assert "there is no file -1.csv" in refused(capsys, "compare", "--", "-1.csv")
+def test_a_negative_number_is_the_options_before_it_and_no_one_elses(cli_error):
+    assert "sd must be" in cli_error("bound", "--means", "1,0", "--sd", "-1e3")
+    assert "there is no file -1.csv" in cli_error("compare", "--", "-1.csv")
 
 
-def test_policies_lists_each_once_with_its_parameters(capsys):
-    status, out, _ = run(capsys, "policies")
+def test_policies_lists_each_once_with_its_parameters(run_cli):
+    status, out, _ = run_cli("policies")
     assert status == 0
     for name in ("ReBoot", "AdaptiveReBoot", "StudentThompson", "ThompsonSampling", "Giro", "PHE", "UCB1"):
         assert sum(line == name for line in out.splitlines()) == 1
@@ -116,23 +101,23 @@ def test_policies_lists_each_once_with_its_parameters(capsys):
     assert "parameters: a=2.1" in out
 
 
-def test_reproduce_lists_its_parts(capsys):
-    status, out, _ = run(capsys, "reproduce", "--list")
+def test_reproduce_lists_its_parts(run_cli):
+    status, out, _ = run_cli("reproduce", "--list")
     assert status == 0
     listed = [line.split()[0] for line in out.splitlines()]
     assert listed[:4] == ["fig1", "fig2-left", "fig2-right", "fig3"]
     assert "robustness" in listed
 
 
-def test_reproduce_says_that_a_small_job_is_small(capsys, tmp_path):
-    status, out, _ = run(capsys, "reproduce", "fig1", "--runs", "8", "--rounds", "200", "--out", str(tmp_path / "x"))
+def test_reproduce_says_that_a_small_job_is_small(run_cli, tmp_path):
+    status, out, _ = run_cli("reproduce", "fig1", "--runs", "8", "--rounds", "200", "--out", str(tmp_path / "x"))
     assert status == 0
     assert "Not full size: 8 runs of 200 rounds" in out
 
 
-def test_reproduce_refuses_unknown_parts(capsys, tmp_path):
+def test_reproduce_refuses_unknown_parts(cli_error, tmp_path):
     out = tmp_path / "results"
-    line = refused(capsys, "reproduce", "fig9", "--out", str(out))
+    line = cli_error("reproduce", "fig9", "--out", str(out))
     assert "'fig9'" in line
     assert "fig2-left" in line
     assert not out.exists()
@@ -146,14 +131,14 @@ def test_reproduce_refuses_bad_sizes(capsys, option):
     assert option[1] in capsys.readouterr().err
 
 
-def test_reproduce_notices_a_folder_that_it_cannot_write_before_it_simulates(capsys, monkeypatch):
+def test_reproduce_notices_a_folder_that_it_cannot_write_before_it_simulates(cli_error, monkeypatch):
     from bootleader.paper import reproduce
 
     def started(*_, **__):
         raise AssertionError("started before the folder was checked")
 
     monkeypatch.setattr(reproduce, "reproduce", started)
-    assert "cannot write to the folder /proc/results" in refused(capsys, "reproduce", "--out", "/proc/results")
+    assert "cannot write to the folder /proc/results" in cli_error("reproduce", "--out", "/proc/results")
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
@@ -171,31 +156,31 @@ def test_a_console_in_any_encoding_is_enough(encoding, arguments):
         assert ("sigma.csv" if encoding != "utf-8" else "σ.csv") in text
 
 
-def test_an_error_is_one_short_printable_line(capsys):
-    line = refused(capsys, "compare", "\x1b[2J\u202e" + "x" * 5_000)
+def test_an_error_is_one_short_printable_line(cli_error):
+    line = cli_error("compare", "\x1b[2J\u202e" + "x" * 5_000)
     assert line.isprintable()
     assert len(line) < 1_100
 
 
-def test_reproduce_says_when_it_cannot_write(capsys, tmp_path):
+def test_reproduce_says_when_it_cannot_write(cli_error, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    assert str(blocked) in refused(capsys, "reproduce", "formulas", "--out", str(blocked))
+    assert str(blocked) in cli_error("reproduce", "formulas", "--out", str(blocked))
 
 
-def test_interruption_says_how_to_go_on(capsys, tmp_path, monkeypatch):
+def test_interruption_says_how_to_go_on(run_cli, tmp_path, monkeypatch):
     from bootleader.paper import reproduce
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(reproduce, "reproduce", interrupted)
-    status, _, err = run(capsys, "reproduce", "--out", str(tmp_path))
+    status, _, err = run_cli("reproduce", "--out", str(tmp_path))
     assert status == cli.INTERRUPTED
     assert "the same command continues" in err
 
 
-def test_interrupted_comparison_does_not_claim_to_have_kept_anything(capsys, tmp_path, monkeypatch):
+def test_interrupted_comparison_does_not_claim_to_have_kept_anything(run_cli, rewards_file, tmp_path, monkeypatch):
     from bootleader.comparison import _ranking
 
     def interrupted(*_, **__):
@@ -203,19 +188,11 @@ def test_interrupted_comparison_does_not_claim_to_have_kept_anything(capsys, tmp
 
     monkeypatch.setattr(_ranking, "simulate", interrupted)
     monkeypatch.chdir(tmp_path)
-    status, _, err = run(capsys, "compare", written(tmp_path, "arm,reward\na,1\nb,2\n"))
+    status, _, err = run_cli("compare", rewards_file("arm,reward\na,1\nb,2\n"))
     assert status == cli.INTERRUPTED
     assert err.split() == ["Stopped."]
 
 
-def test_dask_that_is_not_installed_is_explained(capsys, tmp_path, monkeypatch):
+def test_dask_that_is_not_installed_is_explained(cli_error, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert "pip install 'bootleader[dask]'" in refused(
-        capsys, "reproduce", "--out", str(tmp_path), "--dask", "tcp://h:1"
-    )
-
-
-def written(tmp_path, text):
-    path = tmp_path / "rewards.csv"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return str(path)
+    assert "pip install 'bootleader[dask]'" in cli_error("reproduce", "--out", str(tmp_path), "--dask", "tcp://h:1")

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from bootleader.comparison import read_rewards
-from tests.test_cli import written
 
 
 @pytest.mark.parametrize(
@@ -40,17 +39,17 @@ from tests.test_cli import written
         ("arm,reward\na,1\nb,1e300\nb,-1e300\n", ["line 3", "reward must be at most 1e+100", "1 more such"]),
     ],
 )
-def test_a_bad_file_is_refused_with_the_line(tmp_path, text, words):
+def test_a_bad_file_is_refused_with_the_line(rewards_file, text, words):
     with pytest.raises(ValueError, match="rewards") as refusal:
-        read_rewards(written(tmp_path, text))
+        read_rewards(rewards_file(text))
     for word in words:
         assert word in str(refusal.value)
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_the_header_decides_the_separator(tmp_path, separator):
+def test_the_header_decides_the_separator(rewards_file, separator):
     text = "\n\nwhen,reward,arm\nnow,1.5,b\n\nthen,2,a,\n,3,b\n"
-    rewards = read_rewards(written(tmp_path, text.replace(",", separator)))
+    rewards = read_rewards(rewards_file(text.replace(",", separator)))
     assert rewards.names == ("b", "a")
     assert [list(sample) for sample in rewards.bandit.samples] == [[1.5, 3.0], [2.0]]
 
@@ -60,20 +59,20 @@ def test_the_header_decides_the_separator(tmp_path, separator):
     [("Arm,REWARD", "arm", "reward"), ("variant,Revenue", "Variant", "revenue"), ("ARM,arm2,reward", "arm", "reward"),
      ("Arm,ARM,arm,reward", "arm", "reward"), (" straße ,reward", "STRASSE", "reward")],
 )  # fmt: skip
-def test_columns_are_found_in_any_case(tmp_path, header, arm, reward):
+def test_columns_are_found_in_any_case(rewards_file, header, arm, reward):
     fields = len(header.split(",")) - 1
     text = header + "".join(f"\n{','.join([name] * fields)},{value}" for name, value in (("a", 1), ("b", 2)))
-    assert read_rewards(written(tmp_path, text), arm=arm, reward=reward).means == (1.0, 2.0)
+    assert read_rewards(rewards_file(text), arm=arm, reward=reward).means == (1.0, 2.0)
 
 
-def test_one_column_cannot_be_both(tmp_path):
+def test_one_column_cannot_be_both(rewards_file):
     with pytest.raises(ValueError, match="must be different columns"):
-        read_rewards(written(tmp_path, "arm,reward\na,1\nb,2\n"), reward="ARM")
+        read_rewards(rewards_file("arm,reward\na,1\nb,2\n"), reward="ARM")
 
 
-def test_decimal_commas_are_read_where_the_separator_is_a_semicolon(tmp_path):
-    assert read_rewards(written(tmp_path, "arm;reward\na;1,5\na;-2,25e1\nb;3\n")).means == (-10.5, 3.0)
-    assert read_rewards(written(tmp_path, "arm;reward\na;1.5\nb;3\n")).means == (1.5, 3.0)
+def test_decimal_commas_are_read_where_the_separator_is_a_semicolon(rewards_file):
+    assert read_rewards(rewards_file("arm;reward\na;1,5\na;-2,25e1\nb;3\n")).means == (-10.5, 3.0)
+    assert read_rewards(rewards_file("arm;reward\na;1.5\nb;3\n")).means == (1.5, 3.0)
 
 
 def test_means_have_standard_errors():
@@ -82,15 +81,15 @@ def test_means_have_standard_errors():
     assert math.isnan(found.standard_errors[1])
 
 
-def test_costs_are_paid_as_negatives_and_reported_as_they_are(tmp_path):
-    path = written(tmp_path, "arm,reward\na,1\nb,2\nb,4\n")
+def test_costs_are_paid_as_negatives_and_reported_as_they_are(rewards_file):
+    path = rewards_file("arm,reward\na,1\nb,2\nb,4\n")
     costs, gains = read_rewards(path, maximize=False), read_rewards(path)
     assert [list(sample) for sample in costs.bandit.samples] == [list(-sample) for sample in gains.bandit.samples]
     assert costs.means == gains.means == (1.0, 3.0)
 
 
-def test_frames_and_mappings_are_read_like_files(tmp_path):
-    path = written(tmp_path, "arm,reward\na,1\nb,2\nb,4\na,7\n")
+def test_frames_and_mappings_are_read_like_files(rewards_file):
+    path = rewards_file("arm,reward\na,1\nb,2\nb,4\na,7\n")
     wanted = read_rewards(path)
     for given in (pd.read_csv(path), {"a": [1, 7], "b": np.array([2.0, 4.0])}):
         found = read_rewards(given)
