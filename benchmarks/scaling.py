@@ -12,7 +12,8 @@ import numpy as np
 
 import bootleader as bl
 from benchmarks.measuring import Measured, Work, alternated, side_by_side
-from bootleader.policies import POLICIES, IndexRule
+from bootleader._core.rules import IndexRule
+from bootleader.policies import POLICIES
 from bootleader.simulation import _simulate as engine
 
 

@@ -14,7 +14,8 @@ from scipy import stats
 
 import bootleader as bl
 from bootleader import bandits as package
-from bootleader._core.rng import run_gamma, stream_state
+from bootleader._core.parameters import RewardParameters
+from bootleader._core.rng import Stream, run_stride, stream_state
 from bootleader.bandits import DRAWS, Bandit, families
 from tests.oracle.cases import BANDIT_CASES
 
@@ -71,14 +72,15 @@ def test_arms_have_a_row_an_arm_and_a_column_a_run(bandit):
 
 def rewards_of(bandit: Bandit, arm: int, draws: int) -> tuple[np.ndarray, float, float]:
     arms = bandit.parameters_of(3, np.array([8], np.uint64))
-    state, gamma = [stream_state(3, 8, 2, arm)], run_gamma(3, 8)
-    parameters = [float(column[arm, 0]) for column in arms[:3]]
-    rewards = np.array([bandit.draw(*parameters, arms.samples, state, 0, gamma) for _ in range(draws)])
+    stream = Stream([stream_state(3, 8, 2, arm)], 0, run_stride(3, 8))
+    first, second, third = (float(column[arm, 0]) for column in arms[:3])
+    parameters = [RewardParameters(first, second, third, arms.table, pulls) for pulls in range(draws)]
+    rewards = np.array([bandit.draw(one, stream) for one in parameters])
     return rewards, float(arms.mean[arm, 0]), float(arms.sd[arm, 0])
 
 
 def test_rewards_have_the_stated_mean_and_sd(bandit):
-    """Each mean by a z-test; each sd by one too, where the fourth moment exists (not for Student with 3 freedoms)."""
+    """Each mean and sd by a z-test; the sd of Student rewards with 3 degrees of freedom, which has none, to 25 %."""
     level = LEVEL / (2 * bandit.arms * len(ALL_BANDITS))
     for arm in range(bandit.arms):
         rewards, mean, sd = rewards_of(bandit, arm, 15_000)
@@ -109,8 +111,7 @@ def test_drawn_arms_are_uniform_and_independent():
 
 def test_logistic_reward_is_finite_at_both_ends_of_the_uniform():
     """The largest uniform is 1 - 2**-53, whose odds must not be a division by zero."""
+    arm, stream = RewardParameters(0.0, 1.0, 0.0, None, 0), Stream([0], 0, 1)
     for u in (0.0, 1.0 - 2.0**-53):
-        with mock.patch.object(families, "uniform", lambda *args, u=u: u):
-            assert abs(families.logistic_draw(0.0, 1.0, 0.0, None, [0], 0, 1)) == pytest.approx(
-                54 * math.log(2), rel=0.02
-            )
+        with mock.patch.object(families, "uniform", lambda stream, u=u: u):
+            assert abs(families.logistic_draw(arm, stream)) == pytest.approx(54 * math.log(2), rel=0.02)

@@ -11,33 +11,44 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from bootleader._core import numba_bridge as compilation
-from bootleader._core import sampling
-from bootleader._core.rng import next_word, run_gamma, stream_state
-from bootleader.policies._two_point_weights import TWO_POINTS, biased_coins, coins, heads_sum, two_point_index
-from bootleader.policies.giro import giro_index, resampled_sum
+from bootleader._core import (
+    numba_bridge,  # noqa: F401  (registers the scalar functions with numba)
+    sampling,
+)
+from bootleader._core.history_sums import biased_coins, coins, heads_sum, resampled_sum
+from bootleader._core.rng import Stream, next_word, run_stride, stream_state
+from bootleader._core.rules import ArmHistory, Contest
+from bootleader.policies._two_point_weights import TWO_POINTS, two_point_index
+from bootleader.policies.giro import giro_index
 
 LEVEL = 1e-4
-assert compilation.LAWS  # importing it makes the scalar functions known to numba
 DRAWS = 20_000
+NOTHING_TO_BEAT = Contest(-math.inf, True)
+
+
+def stream_at(key: int = 0, purpose: int = 4) -> Stream:
+    return Stream([stream_state(0, key, purpose, 0)], 0, run_stride(0, key))
+
+
+def compiled_stream(key: int) -> Stream:
+    return Stream(np.array([stream_state(0, key, 3, 0)], np.uint64), 0, np.uint64(run_stride(0, key)))
 
 
 def draws_of(sampler: Callable[..., Any], *args: Any, draws: int = DRAWS, key: int = 0) -> np.ndarray:
-    state, gamma = [stream_state(0, key, 4, 0)], run_gamma(0, key)
-    return np.array([sampler(*args, state, 0, gamma) for _ in range(draws)])
+    stream = stream_at(key)
+    return np.array([sampler(*args, stream) for _ in range(draws)])
 
 
 @numba.njit
-def compiled_normals(start, gamma, out):
-    state = np.array([start])
+def compiled_normals(stream, out):
     for j in range(out.shape[0]):
-        out[j] = sampling.standard_normal(state, 0, gamma)
+        out[j] = sampling.standard_normal(stream)
 
 
 @pytest.fixture(scope="module")
 def normals() -> np.ndarray:
     out = np.empty(2_000_000)
-    compiled_normals(np.uint64(stream_state(0, 0, 3, 0)), np.uint64(run_gamma(0, 0)), out)
+    compiled_normals(compiled_stream(0), out)
     return out
 
 
@@ -65,24 +76,24 @@ def density(x: Any) -> Any:
 
 
 def corner_areas() -> np.ndarray:
-    """Of the tail, and of the rectangles that each layer's edge and the one below span above it, to the peak."""
+    """Areas of the tail and of the rectangles that each layer's edge and the one below span above it, to the peak."""
     edges = np.append(sampling.EDGES[: sampling.WHOLE], 0.0)
     corners = -np.diff(edges) * np.diff(density(edges))
     tail = math.sqrt(math.pi / 2) * math.erfc(edges[0] / math.sqrt(2))
     return np.concatenate([[tail], corners, np.zeros(sampling.LAYERS - len(corners) - 1)])
 
 
-def test_layers_are_equal_parts_that_lie_under_the_density_and_no_more_would_fit():
+def test_layers_have_equal_areas_under_the_density_and_no_more_fit():
     area = math.sqrt(math.pi / 2) / sampling.LAYERS
     edges = sampling.EDGES[: sampling.WHOLE]
     heights = np.diff(density(edges), prepend=0.0)
     np.testing.assert_allclose(edges * heights, area, rtol=1e-9)
     x = np.linspace(0.0, edges[-1], 10_001)
     assert (x * (density(x) - density(edges[-1]))).max() < area
-    assert round(sampling.LAYERS / (sampling.LAYERS - sampling.WHOLE), -1) == 680  # as the documents say
+    assert round(sampling.LAYERS / (sampling.LAYERS - sampling.WHOLE), -1) == 680  # as documented
 
 
-def test_a_place_and_its_alternative_follow_the_weights():
+def test_alias_tables_follow_the_weights():
     places = sampling.LAYERS
     chances = (sampling.KEEP + np.bincount(sampling.OTHER, 1.0 - sampling.KEEP, minlength=places)) / places
     weights = corner_areas()
@@ -91,7 +102,7 @@ def test_a_place_and_its_alternative_follow_the_weights():
 
 
 def outside_the_layers(x: np.ndarray) -> np.ndarray:
-    """The distribution function of what the layers leave of a normal's size, written down."""
+    """The distribution function of a normal's size, given that it lies outside the layers."""
     edges = np.append(sampling.EDGES[: sampling.WHOLE], 0.0)[::-1]  # narrowest first, after zero
     stack_height = np.append(density(edges[1:]), 0.0)  # right of each of them
     stack = np.concatenate([[0.0], np.cumsum(stack_height[:-1] * np.diff(edges))])  # its area left of each
@@ -102,29 +113,28 @@ def outside_the_layers(x: np.ndarray) -> np.ndarray:
 
 
 @numba.njit
-def compiled_left_over(start, gamma, out):
-    state = np.array([start])
+def compiled_outside_layers(stream, out):
     for j in range(out.shape[0]):
-        out[j] = sampling.left_over(next_word(state, 0, gamma), state, 0, gamma)
+        out[j] = sampling.sample_outside_layers(next_word(stream), stream)
 
 
-def test_what_the_layers_leave():
+def test_samples_outside_the_layers_have_their_law():
     sizes = np.empty(500_000)
-    compiled_left_over(np.uint64(stream_state(0, 5, 3, 0)), np.uint64(run_gamma(0, 5)), sizes)
+    compiled_outside_layers(compiled_stream(5), sizes)
     assert stats.kstest(sizes, outside_the_layers).pvalue > LEVEL
     cells = np.bincount((outside_the_layers(sizes) * 1_000).astype(int).clip(0, 999), minlength=1_000)
     assert stats.chisquare(cells).pvalue > LEVEL
 
 
-def test_a_word_is_settled_in_its_own_way():
-    state, gamma = [stream_state(0, 6, 4, 0)], run_gamma(0, 6)
+def test_only_rejected_words_draw_from_the_stream():
+    stream = stream_at(6)
     for layer in (0, sampling.WHOLE - 1):
-        before = list(state)
-        assert 0.0 <= sampling.settle_normal(layer | 123 << 50, state, 0, gamma) <= sampling.EDGES[layer]
-        assert state == before
+        before = list(stream.states)
+        assert 0.0 <= sampling.finish_normal(layer | 123 << 50, stream) <= sampling.EDGES[layer]
+        assert stream.states == before
     for word in (sampling.WHOLE, sampling.LAYERS - 1):
-        assert sampling.settle_normal(word | 123 << 50, state, 0, gamma) > 0.0
-        assert sampling.settle_normal(word | 123 << 50 | sampling.SIGN_BIT, state, 0, gamma) < 0.0
+        assert sampling.finish_normal(word | 123 << 50, stream) > 0.0
+        assert sampling.finish_normal(word | 123 << 50 | sampling.SIGN_BIT, stream) < 0.0
 
 
 def test_normal(normals):
@@ -147,7 +157,7 @@ def test_normal_tails(normals, beyond):
         assert stats.kstest(stats.norm.sf(tail) / stats.norm.sf(beyond), "uniform").pvalue > LEVEL
 
 
-def test_normal_is_fine_grained_within_every_layer(normals):
+def test_normal_has_the_right_law_within_every_layer(normals):
     """A chi-square over 1,000 cells of equal probability: a faulty layer would show in its own cells."""
     counts = np.bincount((stats.norm.cdf(normals) * 1_000).astype(int), minlength=1_000)
     assert stats.chisquare(counts).pvalue > LEVEL
@@ -167,17 +177,15 @@ def test_gamma(shape):
 
 @pytest.mark.parametrize("df", [1.0, 2.0, 3.0, 2.5, 11.0, 200.0])
 def test_student(df):
-    state, gamma = [stream_state(0, 0, 4, 0)], run_gamma(0, 0)
-    draws = np.array(
-        [sampling.studentise(sampling.standard_normal(state, 0, gamma), df, state, 0, gamma) for _ in range(DRAWS)]
-    )
+    stream = stream_at()
+    draws = np.array([sampling.studentise(sampling.standard_normal(stream), df, stream) for _ in range(DRAWS)])
     assert_follows(draws, stats.t(df))
 
 
-def test_student_of_infinite_freedom_is_the_normal_itself():
-    state = [1]
-    assert sampling.studentise(0.25, math.inf, state, 0, 1) == 0.25
-    assert state == [1]
+def test_student_with_infinite_degrees_of_freedom_is_the_normal_itself():
+    stream = Stream([1], 0, 1)
+    assert sampling.studentise(0.25, math.inf, stream) == 0.25
+    assert stream.states == [1]
 
 
 # --- binomials --------------------------------------------------------------------------------------------------------
@@ -211,7 +219,7 @@ def test_binomial(tosses, chance):
     assert_counts(draws, stats.binom(tosses, chance))
 
 
-def test_the_chi_square_sees_a_binomial_with_a_slightly_wrong_chance():
+def test_the_chi_square_test_rejects_a_binomial_with_a_slightly_wrong_chance():
     draws = draws_of(sampling.binomial, 300.0, 1 / 3 + 0.004)
     with pytest.raises(AssertionError):
         assert_counts(draws, stats.binom(300, 1 / 3))
@@ -222,14 +230,14 @@ def test_the_chi_square_sees_a_binomial_with_a_slightly_wrong_chance():
 
 @pytest.mark.parametrize("chance", [0.0, 0.25, 0.5, 1 / 3, TWO_POINTS["mammen"][2], 0.999, 1e-3])
 def test_biased_coins(chance):
-    state, gamma = [stream_state(0, 0, 4, 0)], run_gamma(0, 0)
-    words = [biased_coins(chance, state, 0, gamma) for _ in range(4_000)]
+    stream = stream_at()
+    words = [biased_coins(chance, stream) for _ in range(4_000)]
     heads = np.array([[(word >> bit) & 1 for bit in range(64)] for word in words])
     if chance == 0.0:
         assert heads.sum() == 0
         return
     assert stats.binomtest(int(heads.sum()), heads.size, chance).pvalue > LEVEL
-    # Every bit is as good as another, and neighbours are independent.
+    # All bits have the same probability, and neighbouring bits are independent.
     by_bit = heads.sum(axis=0)
     assert stats.chisquare(by_bit).pvalue > LEVEL
     both = int((heads[:, :-1] & heads[:, 1:]).sum())
@@ -237,10 +245,10 @@ def test_biased_coins(chance):
     assert 2 * stats.norm.sf(abs(z)) > LEVEL
 
 
-def test_fair_coins_cost_one_word():
-    state, gamma = [5], run_gamma(0, 0)
-    coins(0.5, state, 0, gamma)
-    assert state == [(5 + gamma) % 2**64]
+def test_fair_coins_take_one_word():
+    stream = Stream([5], 0, run_stride(0, 0))
+    coins(0.5, stream)
+    assert stream.states == [(5 + stream.stride) % 2**64]
 
 
 @pytest.mark.parametrize(("name", "moments"), [("rademacher", (0, 1, 0, 1)), ("mammen", (0, 1, 1, 2))])
@@ -252,20 +260,19 @@ def test_two_point_weights_have_the_stated_moments(name, moments):
 
 @pytest.mark.parametrize("count", [1, 3, 63, 64, 65, 128, 300])
 @pytest.mark.parametrize("chance", [0.5, 0.7])
-def test_heads_sum_adds_the_residuals_under_ones(count, chance):
+def test_heads_sum_adds_the_residuals_whose_coin_is_one(count, chance):
     history = list(np.random.default_rng(count).normal(size=count + 7))
-    gamma = run_gamma(0, count)
-    state, same = [stream_state(0, count, 4, 0)], [stream_state(0, count, 4, 0)]
-    words = [coins(chance, same, 0, gamma) for _ in range(0, count, 64)]
+    stream, same = stream_at(count), stream_at(count)
+    words = [coins(chance, same) for _ in range(0, count, 64)]
     wanted = math.fsum(history[7 + j] - 0.5 for j in range(count) if (words[j // 64] >> j % 64) & 1)
-    assert heads_sum(chance, history, 7, count, 0.5, state, 0, gamma) == pytest.approx(wanted, abs=1e-12)
-    assert state == same
+    assert heads_sum(chance, history, 7, count, 0.5, stream) == pytest.approx(wanted, abs=1e-12)
+    assert stream == same
 
 
 @pytest.mark.parametrize("name", TWO_POINTS)
 @pytest.mark.parametrize("pseudo", [0.0, 2.0])
 def test_two_point_index_has_the_exact_law_of_a_small_history(name, pseudo):
-    """Three residuals (and two pseudo ones): all 8 (32) outcomes can be written down."""
+    """Three residuals (and two pseudo ones): all 8 (32) outcomes are enumerated."""
     low, high, chance = TWO_POINTS[name]
     rewards, sigma_a = [2.0, 3.5, 7.1], 0.9
     s, anchor, mean = 3, rewards[0], sum(rewards) / 3
@@ -278,10 +285,11 @@ def test_two_point_index_has_the_exact_law_of_a_small_history(name, pseudo):
         index = mean + sum((high if one else low) * e for one, e in zip(ones, residuals, strict=True)) / len(residuals)
         weight = math.prod(chance if one else 1 - chance for one in ones)
         law[round(index, 9)] = law.get(round(index, 9), 0.0) + weight
-    history = [y - anchor for y in rewards]
-    theta = (low, high, chance, sigma_a, pseudo)
-    rest = (math.nan, math.nan, math.nan, -math.inf, True)  # what these weights do not read
-    draws = np.round(draws_of(two_point_index, theta, history, 0, s, anchor, mean - anchor, *rest), 9)
+    values = [y - anchor for y in rewards]
+    unread = math.nan  # RSS, lowest and highest are not needed where there is nothing to beat
+    history = ArmHistory(values, 0, s, anchor, mean - anchor, unread, unread, unread)
+    params = (low, high, chance, sigma_a, pseudo)
+    draws = np.round(draws_of(two_point_index, params, history, NOTHING_TO_BEAT), 9)
     values, counts = np.unique(draws, return_counts=True)
     assert set(values) == set(law)
     assert stats.chisquare(counts, [law[value] * DRAWS for value in values], sum_check=False).pvalue > LEVEL
@@ -305,8 +313,8 @@ def test_resampled_sum_is_multinomial(size, draws):
         assert_counts(pairs, stats.binom(draws, 2 / size))
 
 
-def test_resampled_sum_does_not_favour_a_place():
-    """1,000 values, whose places are told by their squares' sum as well."""
+def test_resampled_sum_favours_no_position():
+    """1,000 values equal to their positions: the mean and the variance of the sums show a preference."""
     history = [float(j) for j in range(1_000)]
     sums = draws_of(resampled_sum, history, 0, 1_000, 1_000.0, draws=400)
     z = (sums.mean() / 1_000 - 499.5) / (math.sqrt((1_000**2 - 1) / 12 / 1_000 / 400))
@@ -319,8 +327,11 @@ def test_resampled_sum_does_not_favour_a_place():
 def test_giro_index_has_the_mean_and_variance_of_a_bootstrap(a):
     rewards = np.array([2.0, 3.5, 7.1, -1.0, 0.4, 2.2])
     s, anchor = len(rewards), rewards[0]
-    rest = (rewards.var() * s, min(rewards) - anchor, max(rewards) - anchor, -math.inf, True)
-    draws = draws_of(giro_index, (a,), list(rewards - anchor), 0, s, anchor, rewards.mean() - anchor, *rest)
+    history = ArmHistory(
+        list(rewards - anchor), 0, s, anchor, rewards.mean() - anchor, rewards.var() * s, min(rewards) - anchor,
+        max(rewards) - anchor,
+    )  # fmt: skip
+    draws = draws_of(giro_index, (a,), history, NOTHING_TO_BEAT)
     means, variances, chances = [], [], []
     up = a * s - math.floor(a * s)
     for m, chance in ((math.floor(a * s), 1 - up), (math.ceil(a * s), up)):
@@ -337,16 +348,16 @@ def test_giro_index_has_the_mean_and_variance_of_a_bootstrap(a):
 
 
 @pytest.mark.parametrize("shape", [1.0, 1.5, 2.0, 3.5, 10.0, 100.0, 1e4])
-def test_gamma_is_accepted_quickly_only_where_it_would_be_slowly(shape):
+def test_quick_acceptance_of_a_gamma_implies_acceptance(shape):
     """The quick test against the logarithm of the acceptance probability, just inside the quick test's edge."""
     d = shape - 1.0 / 3.0
     for x in np.linspace(-6.0, 6.0, 2_001):
         root = sampling.gamma_root(shape, x)
         u = 0.0157 * x**4 / d * (1.0 + 1e-12)
         if root < 0.5 or u >= 1.0:
-            assert not sampling.surely_gamma(shape, x, root, min(u, 0.999999))
+            assert not sampling.accepts_gamma_quickly(shape, x, root, min(u, 0.999999))
             continue
-        assert x == 0.0 or sampling.surely_gamma(shape, x, root, u)
+        assert x == 0.0 or sampling.accepts_gamma_quickly(shape, x, root, u)
         v = root**3
         assert math.log1p(-u) <= 0.5 * x * x + d * (1.0 - v + math.log(v)) + 1e-9
 

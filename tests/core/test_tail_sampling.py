@@ -1,4 +1,4 @@
-"""Laws above a level: probabilities against scipy, draws against the truncated law."""
+"""Laws above a threshold: probabilities against SciPy, draws against the truncated law."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bootleader._core import numba_bridge as compilation
+from bootleader._core import (
+    numba_bridge,  # noqa: F401  (registers the scalar functions with numba)
+)
 from bootleader._core import tail_sampling as tails
-from bootleader._core.rng import run_gamma
-
-assert compilation  # makes the library's scalar functions known to numba
+from bootleader._core.rng import Stream, run_stride
 
 INF = math.inf
 DEGREES = (1.0, 2.0, 2.5, 3.0, 11.0, 63.0, 65.0, 1e4, 1e7, INF)
-LEVELS = (-4.0, -0.7, 0.0, 0.4, 0.6, 2.0, 6.0, 40.0)
+THRESHOLDS = (-4.0, -0.7, 0.0, 0.4, 0.6, 2.0, 6.0, 40.0)
 ALARM = 1e-3
 
 
@@ -28,7 +28,7 @@ def _survival(z: Any, df: float) -> Any:
 
 
 def _reachable(df: float) -> list[float]:
-    return [z for z in LEVELS if _survival(z, df) > 1e-200]
+    return [z for z in THRESHOLDS if _survival(z, df) > 1e-200]
 
 
 @pytest.mark.parametrize("df", [1.0, 2.0, INF])
@@ -42,19 +42,19 @@ def test_rates_without_thinning_are_exact(df: float) -> None:
 
 @pytest.mark.parametrize("df", [df for df in DEGREES if 2.0 < df < INF])
 def test_marks_that_survive_thinning_have_the_student_probability(df: float) -> None:
-    crest = tails.crest_of(df)
+    envelope = tails.envelope_constant(df)
 
     def kept(r: float) -> float:
         u = r * r / (2.0 * df - 1.0)
-        return float(crest * stats.norm.pdf(r)) * (math.sqrt(u / math.sinh(u)) if u > 0 else 1.0)
+        return float(envelope * stats.norm.pdf(r)) * (math.sqrt(u / math.sinh(u)) if u > 0 else 1.0)
 
-    for z in [z for z in LEVELS if _survival(z, df) > 1e-12]:
+    for z in [z for z in THRESHOLDS if _survival(z, df) > 1e-12]:
         r = tails._in_normal_units(z, df)
         mass = integrate.quad(kept, r, max(r, 0.0) + 40.0, epsabs=0.0, epsrel=1e-11, limit=500, points=[max(r, 0.0)])[0]
         assert mass == pytest.approx(float(_survival(z, df)), rel=1e-9)
-        marked = -math.expm1(-tails.marking_rate(0.0, 1.0, df, crest, z))
+        marked = -math.expm1(-tails.marking_rate(0.0, 1.0, df, envelope, z))
         assert marked >= min(mass, 1.0) * (1.0 - 1e-9)
-        assert marked == pytest.approx(min(1.0, crest * float(stats.norm.sf(r))), rel=1e-9)
+        assert marked == pytest.approx(min(1.0, envelope * float(stats.norm.sf(r))), rel=1e-9)
 
 
 @cache
@@ -62,29 +62,30 @@ def _compiled() -> Any:
     noise_above = tails.noise_above
 
     @numba.njit(error_model="numpy")
-    def fill(z, df, state, gamma, out):  # type: ignore[no-untyped-def]
+    def fill(z, df, stream, out):  # type: ignore[no-untyped-def]
         for i in range(out.shape[0]):
-            out[i] = noise_above(z, df, state, 0, gamma)
+            out[i] = noise_above(z, df, stream)
 
     return fill
 
 
 @pytest.mark.parametrize("df", DEGREES)
-def test_draws_above_a_level_follow_the_truncated_law(df: float) -> None:
+def test_draws_above_a_threshold_follow_the_truncated_law(df: float) -> None:
     out = np.empty(20_000)
     state = np.array([int(df) if df < INF else 1], np.uint64)
+    stream = Stream(state, 0, np.uint64(run_stride(5, 0)))
     for z in [-INF, *_reachable(df)]:
-        _compiled()(z, df, state, np.uint64(run_gamma(5, 0)), out)
+        _compiled()(z, df, stream, out)
         assert out.min() > z
         share = _survival(out, df) / _survival(z, df)
-        assert stats.kstest(share, "uniform").pvalue > ALARM / (len(DEGREES) * (len(LEVELS) + 1))
+        assert stats.kstest(share, "uniform").pvalue > ALARM / (len(DEGREES) * (len(THRESHOLDS) + 1))
 
 
-def test_an_assurance_is_close_to_the_exact_rate() -> None:
+def test_the_true_rate_is_close_to_the_exact_rate() -> None:
     for df in DEGREES:
-        crest = tails.crest_of(df)
+        envelope = tails.envelope_constant(df)
         for z in _reachable(df):
             exact = -math.log(stats.norm.cdf(z) if df == INF else stats.t.cdf(z, df))
-            rate = tails.marking_rate(0.0, 1.0, df, crest, z)
+            rate = tails.marking_rate(0.0, 1.0, df, envelope, z)
             if 1e-9 < exact < 30.0:
-                assert 0.5 < tails.assurance(0.0, 1.0, df, crest, z, rate) / exact < 2.0
+                assert 0.5 < tails.true_rate(0.0, 1.0, df, envelope, z, rate) / exact < 2.0

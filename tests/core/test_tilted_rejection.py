@@ -1,4 +1,4 @@
-"""The shortcut of Giro and two-point weights: sums told from what they have to beat without being drawn, exactly."""
+"""Giro and two-point weights decide on which side of a number a sum lies, mostly without drawing it, exactly."""
 
 from __future__ import annotations
 
@@ -9,18 +9,39 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bootleader._core import numba_bridge  # noqa: F401  (makes the scalar functions known to numba)
-from bootleader._core import tilted_rejection as unseen
+from bootleader._core import tilted_rejection
+from bootleader._core.numba_bridge import register
 from bootleader._core.reference_player import HistoryPlayer
-from bootleader._core.rng import run_gamma, stream_state
-from bootleader.policies import Giro, ReBoot, giro
-from bootleader.policies import _two_point_weights as weights
-from bootleader.policies._two_point_weights import TWO_POINTS, heads_beyond
-from bootleader.policies.giro import sum_beyond
+from bootleader._core.rng import Stream, run_stride, stream_state
+from bootleader._core.rules import ArmHistory, Contest
+from bootleader.policies import Giro, ReBoot
+from bootleader.policies._two_point_weights import TWO_POINTS, heads_or_side, tilted_heads, two_point_index
+from bootleader.policies.giro import giro_index, sum_or_side, tilted_sum
+
+register(tilted_sum)
+register(tilted_heads)
 
 LEVEL = 1e-4  # of every single statistical test here; seeds are fixed
-VALUES = [0.0, 0.0, 0.0, 1.0, 3.0, -2.0]  # whole numbers, so that the law of a sum can be written down
+VALUES = [0.0, 0.0, 0.0, 1.0, 3.0, -2.0]  # whole numbers, so that the law of a sum can be computed exactly
 DRAWS = 40
+
+
+def stream_at(seed: int, key: int) -> Stream:
+    return Stream([stream_state(seed, key, 4, 0)], 0, run_stride(seed, key))
+
+
+def as_arrays(stream: Stream) -> Stream:
+    """A copy of the stream for compiled code."""
+    return Stream(np.array(stream.states, np.uint64), 0, np.uint64(stream.stride))
+
+
+def history_of(values, *, start: int = 0, anchor: float = 0.0) -> ArmHistory:
+    """The history of these differences, after ``start`` numbers that must not be read."""
+    drift = sum(values) / len(values)
+    rss = sum((value - drift) ** 2 for value in values)
+    return ArmHistory(
+        [99.0] * start + list(values), start, len(values), anchor, drift, rss, min(values), max(values)
+    )  # fmt: skip
 
 
 def law_of_sum() -> dict[float, float]:
@@ -31,11 +52,6 @@ def law_of_sum() -> dict[float, float]:
     for _ in range(DRAWS):
         law = np.convolve(law, one)
     return {DRAWS * low + place: chance for place, chance in enumerate(law)}
-
-
-def moments(values):
-    drift = sum(values) / len(values)
-    return drift, sum((value - drift) ** 2 for value in values), min(values), max(values)
 
 
 def assert_beyond_or_on_the_near_side(found: np.ndarray, side: float, beyond: dict[float, float]) -> None:
@@ -51,78 +67,73 @@ def assert_beyond_or_on_the_near_side(found: np.ndarray, side: float, beyond: di
     assert stats.chisquare(np.array(counts)[likely], expected[likely], sum_check=False).pvalue > LEVEL
 
 
-def sums_against(wanted, repeats, *, is_last=True, key=0):
-    drift, rss, lowest, highest = moments(VALUES)
-    state, gamma = [stream_state(7, key, 4, 0)], run_gamma(7, key)
-    history = [99.0, *VALUES]
-    return np.array([
-        giro.sum_against(
-            wanted, 1.0, history, 1, len(VALUES), drift, rss, lowest, highest, float(DRAWS), is_last, state, 0, gamma
-        )
-        for _ in range(repeats)
-    ])  # fmt: skip
+# --- Giro: sums of draws with replacement -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("off", [-22.5, -16.0, -9.5, 9.0, 16.5, 23.0])  # standard deviations of about 9.4
-def test_sums_beyond_have_their_exact_law_and_the_others_are_on_their_side(monkeypatch, off):
-    """Every outcome is a category: each sum beyond, and being on the near side; wanted may be a sum itself."""
-    monkeypatch.setattr(unseen, "UNLIKELY", 1e-9)  # ask the coin always, although it often says yes
-    wanted = round(2 * (DRAWS * moments(VALUES)[0] + off)) / 2
-    side = math.copysign(1.0, off)
+def sums_or_sides(wanted, repeats, *, is_last=True, key=0):
+    history, stream = history_of(VALUES, start=1), stream_at(7, key)
+    return np.array([sum_or_side(wanted, 1.0, float(DRAWS), history, is_last, stream) for _ in range(repeats)])
+
+
+@pytest.mark.parametrize("offset", [-22.5, -16.0, -9.5, 9.0, 16.5, 23.0])  # standard deviations of about 9.4
+def test_sums_beyond_have_their_exact_law_and_the_others_the_right_side(monkeypatch, offset):
+    """Every outcome is a category: each sum beyond, and the near side; ``wanted`` may be a possible sum."""
+    monkeypatch.setattr(tilted_rejection, "UNLIKELY", 1e-9)  # always toss the coin, although it often succeeds
+    wanted = round(2 * (DRAWS * history_of(VALUES).drift + offset)) / 2
+    side = math.copysign(1.0, offset)
     beyond = {value: chance for value, chance in law_of_sum().items() if side * (value - wanted) >= 0.0}
-    found = sums_against(wanted, 6_000, key=round(2 * off) + 100)
+    found = sums_or_sides(wanted, 6_000, key=round(2 * offset) + 100)
     assert_beyond_or_on_the_near_side(found, side, beyond)
 
 
-def test_what_may_still_be_beaten_is_drawn():
-    """Not the last, and probably above: then its index must be known."""
-    centre = DRAWS * moments(VALUES)[0]
+def test_a_sum_that_other_indices_are_compared_with_is_drawn():
+    """A sum that is not the last one and is probably above must be known."""
+    centre = DRAWS * history_of(VALUES).drift
     far = 60.0
-    assert np.isfinite(sums_against(centre - far, 200, is_last=False)).all()
-    assert np.isinf(sums_against(centre + far, 200, is_last=False)).all()
-    assert np.isinf(sums_against(centre - far, 200, is_last=True)).all()
-    assert np.isfinite(sums_against(centre + 5.0, 200)).all()  # too near to ask
+    assert np.isfinite(sums_or_sides(centre - far, 200, is_last=False)).all()
+    assert np.isinf(sums_or_sides(centre + far, 200, is_last=False)).all()
+    assert np.isinf(sums_or_sides(centre - far, 200, is_last=True)).all()
+    assert np.isfinite(sums_or_sides(centre + 5.0, 200)).all()  # too near for the bound to pay
 
 
-def test_rewards_that_are_all_equal_are_no_trouble():
-    for best, is_last in ((3.0, True), (0.5, True), (0.9, False)):
-        index = giro.giro_index(
-            (1.0,), [0.0] * 60, 0, 60, 2.0, 0.0, 0.0, 0.0, 0.0, best, is_last, [3], 0, run_gamma(0, 0)
-        )
-        assert 0.0 < index < 2.0
+CONTESTS = [Contest(3.0, True), Contest(0.5, True), Contest(0.9, False)]
 
 
-def test_rounding_never_decides():
-    """Where 'wanted' comes from numbers so large that their rounding could be the difference, the sum is drawn."""
-    drift, rss, lowest, highest = moments(VALUES)
-    state, gamma = [3], run_gamma(0, 0)
-    far = DRAWS * drift + 60.0
-    total = giro.sum_against(
-        far, 1e15, VALUES, 0, len(VALUES), drift, rss, lowest, highest, float(DRAWS), True, state, 0, gamma
-    )
-    assert np.isfinite(total)
+@pytest.mark.parametrize("contest", CONTESTS)
+def test_giro_accepts_rewards_that_are_all_equal(contest):
+    stream = Stream([3], 0, run_stride(0, 0))
+    assert 0.0 < giro_index((1.0,), history_of([0.0] * 60, anchor=2.0), contest, stream) < 2.0
+
+
+def test_rounding_does_not_decide_a_sum():
+    """Where ``wanted`` comes from numbers whose rounding could be the difference, the sum is drawn."""
+    history = history_of(VALUES)
+    far = DRAWS * history.drift + 60.0
+    assert np.isfinite(sum_or_side(far, 1e15, float(DRAWS), history, True, Stream([3], 0, run_stride(0, 0))))
 
 
 @numba.njit(error_model="numpy")
-def compiled_beyond(off, side, reach, tilt, history, start, count, drift, draws, state, gamma):
-    return sum_beyond(off, side, reach, tilt, history, start, count, drift, draws, state, 0, gamma)
+def compiled_tilted_sum(distance, side, largest_term, tilt, draws, history, stream):
+    return tilted_sum(distance, side, largest_term, tilt, draws, history, stream)
 
 
 @pytest.mark.parametrize("key", range(40))
-def test_the_rare_branch_is_the_same_compiled(key):
-    rng = np.random.default_rng(key)
-    values = rng.normal(size=60)
-    drift, rss, lowest, highest = moments(list(values))
+def test_tilted_sums_are_the_same_compiled(key):
+    values = np.random.default_rng(key).normal(size=60)
+    history = history_of(values)
     draws, side = 50.0, 1.0 if key % 2 else -1.0
-    reach = highest - drift if side > 0 else drift - lowest
-    off = 0.8 * math.sqrt(draws * rss / len(values))
-    tilt = off / (draws * rss / len(values) + reach * off / 3.0)
-    start, gamma = stream_state(1, key, 4, 0), run_gamma(1, key)
-    plain, compiled = [start], np.array([start], np.uint64)
-    rest = (0, len(values), drift, draws)
-    total = giro.sum_beyond(off, side, reach, tilt, list(values), *rest, plain, 0, gamma)
-    assert compiled_beyond(off, side, reach, tilt, values, *rest, compiled, np.uint64(gamma)) == total
-    assert plain[0] == int(compiled[0])
+    largest_term = history.highest - history.drift if side > 0 else history.drift - history.lowest
+    distance = 0.8 * math.sqrt(draws * history.rss / len(values))
+    tilt = distance / (draws * history.rss / len(values) + largest_term * distance / 3.0)
+    stream = stream_at(1, key)
+    array_stream = as_arrays(stream)
+    known = (distance, side, largest_term, tilt, draws)
+    total = tilted_sum(*known, history, stream)
+    assert compiled_tilted_sum(*known, history._replace(values=values), array_stream) == total
+    assert stream.states[0] == int(array_stream.states[0])
+
+
+# --- choices ----------------------------------------------------------------------------------------------------------
 
 
 def giro_means(values, repeats, rng):
@@ -150,7 +161,7 @@ def two_point_means(name):
     ],
 )
 def test_choices_are_those_of_a_plain_bootstrap(policy, plain):
-    """Three arms that lead about equally often, one of them long: choices against NumPy's own bootstrap."""
+    """Three arms that lead about equally often, one with a long history: choices against NumPy's own bootstrap."""
     rng = np.random.default_rng(5)
     rewards = [rng.normal(6.0, 1.0, 400), rng.normal(5.8, 1.0, 50), rng.normal(5.7, 1.0, 40)]
     player = HistoryPlayer(policy.rule, 3, seed=2, run=0)
@@ -163,104 +174,103 @@ def test_choices_are_those_of_a_plain_bootstrap(policy, plain):
     theirs = np.bincount(drawn.argmax(axis=1), minlength=3)
     assert ours.min() > repeats / 20
     assert stats.chi2_contingency([ours, theirs]).pvalue > LEVEL
-    shortcuts = [player.contest() for _ in range(300)]
-    assert np.isinf(shortcuts).mean(axis=0)[0] > 0.5  # the long one is mostly not drawn
+    indices = [player.contest() for _ in range(300)]
+    assert np.isinf(indices).mean(axis=0)[0] > 0.5  # the sum over the long history is mostly not drawn
 
+
+# --- two-point weights: sums over coins -------------------------------------------------------------------------------
 
 RESIDUALS = [-3.0, -2.0, -1.0, 0.0, 1.0, 1.0, 4.0] * 5  # whole numbers again, and they sum to zero
 CHANCES = [chance for _, _, chance in TWO_POINTS.values()]
 
 
+def residual_history(*, start: int = 0, mean: float = 0.5) -> ArmHistory:
+    """Rewards around ``mean`` whose differences from the anchor have a mean of 0.5."""
+    return history_of([residual + 0.5 for residual in RESIDUALS], start=start, anchor=mean - 0.5)
+
+
 def law_of_heads(chance: float) -> dict[float, float]:
-    """The exact law of the sum of the residuals whose coin shows 1."""
+    """The exact law of the sum of the residuals whose coin is 1."""
     low, high = (int(sum(filter(sign, RESIDUALS))) for sign in (lambda e: e < 0, lambda e: e > 0))
     law = np.zeros(high - low + 1)
     law[-low] = 1.0
     for residual in RESIDUALS:
-        law = (1.0 - chance) * law + chance * np.roll(law, int(residual))  # never rolls a chance over the edge
+        law = (1.0 - chance) * law + chance * np.roll(law, int(residual))  # no probability passes the ends
     return {low + place: weight for place, weight in enumerate(law)}
 
 
-def heads_against(wanted, chance, repeats, *, is_last=True, key=0):
-    rss = sum(residual**2 for residual in RESIDUALS)
-    state, gamma = [stream_state(8, key, 4, 0)], run_gamma(8, key)
-    history = [99.0, *(residual + 0.5 for residual in RESIDUALS)]
-    return np.array([
-        weights.heads_against(wanted, 1.0, chance, history, 1, len(RESIDUALS), 0.5, rss, is_last, state, 0, gamma)
-        for _ in range(repeats)
-    ])  # fmt: skip
+def heads_or_sides(wanted, chance, repeats, *, is_last=True, key=0):
+    history, stream = residual_history(start=1), stream_at(8, key)
+    return np.array([heads_or_side(wanted, 1.0, chance, history, is_last, stream) for _ in range(repeats)])
 
 
 @pytest.mark.parametrize("chance", CHANCES)
 @pytest.mark.parametrize("wanted", [-14.5, -9.0, -5.5, 6.0, 10.5, 15.0])  # standard deviations of about 6.3 and 5.7
-def test_heads_beyond_have_their_exact_law_and_the_others_are_on_their_side(monkeypatch, wanted, chance):
-    monkeypatch.setattr(unseen, "UNLIKELY", 1e-9)
+def test_heads_beyond_have_their_exact_law_and_the_others_the_right_side(monkeypatch, wanted, chance):
+    monkeypatch.setattr(tilted_rejection, "UNLIKELY", 1e-9)
     side = math.copysign(1.0, wanted)
     beyond = {value: weight for value, weight in law_of_heads(chance).items() if side * (value - wanted) >= 0.0}
-    found = heads_against(wanted, chance, 20_000, key=round(2 * wanted) + 100)
+    found = heads_or_sides(wanted, chance, 20_000, key=round(2 * wanted) + 100)
     assert_beyond_or_on_the_near_side(found, side, beyond)
 
 
 @pytest.mark.parametrize("chance", CHANCES)
-def test_heads_that_may_still_be_beaten_are_drawn(chance):
-    assert np.isfinite(heads_against(-60.0, chance, 200, is_last=False)).all()
-    assert np.isinf(heads_against(60.0, chance, 200, is_last=False)).all()
-    assert np.isinf(heads_against(-60.0, chance, 200, is_last=True)).all()
-    assert np.isfinite(heads_against(5.0, chance, 200)).all()  # too near to ask
+def test_heads_that_other_indices_are_compared_with_are_drawn(chance):
+    assert np.isfinite(heads_or_sides(-60.0, chance, 200, is_last=False)).all()
+    assert np.isinf(heads_or_sides(60.0, chance, 200, is_last=False)).all()
+    assert np.isinf(heads_or_sides(-60.0, chance, 200, is_last=True)).all()
+    assert np.isfinite(heads_or_sides(5.0, chance, 200)).all()  # too near for the bound to pay
 
 
 @pytest.mark.parametrize("name", TWO_POINTS)
 @pytest.mark.parametrize("pseudo", [0.0, 2.0])
 @pytest.mark.parametrize("best", [9.46, 9.79, 10.22, 10.53])
-def test_an_index_is_above_what_it_has_to_beat_as_often_as_it_should(monkeypatch, name, pseudo, best):
-    monkeypatch.setattr(unseen, "UNLIKELY", 1e-9)
+def test_an_index_exceeds_the_best_with_the_exact_probability(monkeypatch, name, pseudo, best):
+    monkeypatch.setattr(tilted_rejection, "UNLIKELY", 1e-9)
     low, high, chance = TWO_POINTS[name]
     mean, sigma_a, size = 10.0, 0.3, len(RESIDUALS)
     unit = math.sqrt(size + 2.0) * sigma_a
-    aids = {0.0: 1.0}
+    pseudo_sums = {0.0: 1.0}
     if pseudo:
         other = chance * (1.0 - chance)
-        aids = {(high - low) * unit: other, (low - high) * unit: other, 0.0: 1.0 - 2.0 * other}
+        pseudo_sums = {(high - low) * unit: other, (low - high) * unit: other, 0.0: 1.0 - 2.0 * other}
     above = sum(
         one * two
         for heads, one in law_of_heads(chance).items()
-        for aid, two in aids.items()
-        if mean + ((high - low) * heads + aid) / (size + pseudo) > best
+        for pseudo_sum, two in pseudo_sums.items()
+        if mean + ((high - low) * heads + pseudo_sum) / (size + pseudo) > best
     )
-    history = [residual + 0.5 for residual in RESIDUALS]  # of rewards less an anchor
-    rss = sum(residual**2 for residual in RESIDUALS)
-    known = ((low, high, chance, sigma_a, pseudo), history, 0, size, mean - 0.5, 0.5, rss, -2.5, 4.5, best, True)
-    state, gamma = [stream_state(9, round(100 * best), 4, 0)], run_gamma(9, 0)
-    found = np.array([weights.two_point_index(*known, state, 0, gamma) for _ in range(20_000)])
+    params, history = (low, high, chance, sigma_a, pseudo), residual_history(mean=mean)
+    stream = Stream([stream_state(9, round(100 * best), 4, 0)], 0, run_stride(9, 0))
+    found = np.array([two_point_index(params, history, Contest(best, True), stream) for _ in range(20_000)])
     assert np.isinf(found).mean() > 0.5
     assert stats.binomtest(int(np.sum(found > best)), len(found), above).pvalue > LEVEL
 
 
-def test_equal_rewards_and_rounding_are_no_trouble_to_two_point_weights():
-    theta = (*TWO_POINTS["rademacher"], 0.9, 2.0)
-    for best, is_last in ((3.0, True), (0.5, True), (0.9, False)):
-        index = weights.two_point_index(
-            theta, [0.0] * 60, 0, 60, 2.0, 0.0, 0.0, 0.0, 0.0, best, is_last, [3], 0, run_gamma(0, 0)
-        )
-        assert 1.7 < index < 2.3
-    history = [residual + 0.5 for residual in RESIDUALS]
-    total = weights.heads_against(60.0, 1e15, 0.5, history, 0, 35, 0.5, 160.0, True, [3], 0, run_gamma(0, 0))
-    assert np.isfinite(total)
+@pytest.mark.parametrize("contest", CONTESTS)
+def test_two_point_weights_accept_rewards_that_are_all_equal(contest):
+    params, stream = (*TWO_POINTS["rademacher"], 0.9, 2.0), Stream([3], 0, run_stride(0, 0))
+    assert 1.7 < two_point_index(params, history_of([0.0] * 60, anchor=2.0), contest, stream) < 2.3
+
+
+def test_rounding_does_not_decide_heads():
+    stream = Stream([3], 0, run_stride(0, 0))
+    assert np.isfinite(heads_or_side(60.0, 1e15, 0.5, residual_history(), True, stream))
 
 
 @numba.njit(error_model="numpy")
-def compiled_heads_beyond(off, side, tilt, chance, history, start, count, drift, state, gamma):
-    return heads_beyond(off, side, tilt, chance, history, start, count, drift, state, 0, gamma)
+def compiled_tilted_heads(distance, side, tilt, chance, history, stream):
+    return tilted_heads(distance, side, tilt, chance, history, stream)
 
 
 @pytest.mark.parametrize("key", range(40))
-def test_the_rare_branch_of_two_point_weights_is_the_same_compiled(key):
+def test_tilted_heads_are_the_same_compiled(key):
     values = np.random.default_rng(key).normal(size=60)
-    drift, rss, _, _ = moments(list(values))
-    off, side = 0.4 * math.sqrt(rss), 1.0 if key % 2 else -1.0
-    start, gamma = stream_state(2, key, 4, 0), run_gamma(2, key)
-    plain, compiled = [start], np.array([start], np.uint64)
-    known = (off, side, 4.0 * off / rss, CHANCES[key // 2 % 2])
-    total = heads_beyond(*known, list(values), 0, 60, drift, plain, 0, gamma)
-    assert compiled_heads_beyond(*known, values, 0, 60, drift, compiled, np.uint64(gamma)) == total
-    assert plain[0] == int(compiled[0])
+    history = history_of(values)
+    distance, side = 0.4 * math.sqrt(history.rss), 1.0 if key % 2 else -1.0
+    stream = stream_at(2, key)
+    array_stream = as_arrays(stream)
+    known = (distance, side, 4.0 * distance / history.rss, CHANCES[key // 2 % 2])
+    total = tilted_heads(*known, history, stream)
+    assert compiled_tilted_heads(*known, history._replace(values=values), array_stream) == total
+    assert stream.states[0] == int(array_stream.states[0])

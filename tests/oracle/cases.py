@@ -1,6 +1,6 @@
 """The policies and bandits that tests run over, each beside its naive twin.
 
-A new policy or bandit joins the oracle comparisons by a row here; a contract test fails if the row is missing.
+A new policy or bandit needs a row here; a contract test fails if the row is missing.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class BanditCase:
     twin: Any
 
 
-def _by_index(policy: Any, index: naive.Index, opening: int = 1, epsilon: float = 0.0) -> PolicyCase:
-    return PolicyCase(policy, naive.ByIndex(index, opening, epsilon))
+def _by_index(policy: Any, index: naive.Index, initial_pulls: int = 1, epsilon: float = 0.0) -> PolicyCase:
+    return PolicyCase(policy, naive.ByIndex(index, initial_pulls, epsilon))
 
 
 POLICY_CASES = [
@@ -46,10 +46,10 @@ POLICY_CASES = [
     _by_index(bl.ReBoot(sigma_a=0.5), naive.reboot(0.5)),
     _by_index(bl.ReBoot(sigma_a=0.7, weights="rademacher"), naive.reboot(0.7, "rademacher")),
     _by_index(bl.ReBoot(sigma_a=0.7, weights="mammen"), naive.reboot(0.7, "mammen")),
-    _by_index(bl.ThompsonSampling(), naive.thompson(), opening=0),
-    _by_index(bl.ThompsonSampling(2.0, 3.0, 0.5), naive.thompson(2.0, 3.0, 0.5), opening=0),
+    _by_index(bl.ThompsonSampling(), naive.thompson(), initial_pulls=0),
+    _by_index(bl.ThompsonSampling(2.0, 3.0, 0.5), naive.thompson(2.0, 3.0, 0.5), initial_pulls=0),
     _by_index(bl.ThompsonSampling(prior_sd=INF, noise_sd=ONE_SD_EACH), naive.thompson(0.0, INF, ONE_SD_EACH)),
-    _by_index(bl.StudentThompson(), naive.student_thompson(), opening=2),
+    _by_index(bl.StudentThompson(), naive.student_thompson(), initial_pulls=2),
     PolicyCase(bl.AdaptiveReBoot(), naive.NaiveAdaptiveReBoot()),
     PolicyCase(bl.AdaptiveReBoot(ratio=0.5), naive.NaiveAdaptiveReBoot(0.5)),
     _by_index(bl.Giro(), naive.giro()),

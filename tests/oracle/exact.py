@@ -1,4 +1,4 @@
-"""Oracles for many arms: exact win probabilities by quadrature, and a compiled counter of choices."""
+"""Oracles for the leader tree: exact win probabilities by quadrature, and a compiled counter of choices."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numba
 import numpy as np
 from scipy import stats
 
-from bootleader._core import leader_tree as many_arms
-from bootleader._core import numba_bridge as compilation
-from bootleader._core.rng import Purpose, run_gamma, stream_state
-
-assert compilation  # makes the library's scalar functions known to numba
+from bootleader._core import (
+    leader_tree,
+    numba_bridge,  # noqa: F401  (registers the scalar functions with numba)
+)
+from bootleader._core.rng import Purpose, Stream, run_stride, stream_state
 
 OFF = (-math.inf, 0.0, math.inf)
 REACHES = np.concatenate([[0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.5, 8.0], 10.0 ** np.arange(1, 13)])
@@ -64,33 +64,35 @@ def _cdf(laws: Any, x: Any) -> Any:
 
 @cache
 def _compiled() -> Any:
-    leader, resume, settle, write_law = many_arms.leader, many_arms.resume, many_arms.settle, many_arms.write_law
+    leader, restore, rebuild = leader_tree.leader, leader_tree.restore, leader_tree.rebuild
+    write_law, tau = leader_tree.write_law, leader_tree.TAU
 
     @numba.njit(error_model="numpy")
-    def count_leaders(forest, laws, level, held, state, gamma, draws, counts):  # type: ignore[no-untyped-def]
+    def count_leaders(tree, laws, threshold, fixed, stream, draws, counts):  # type: ignore[no-untyped-def]
         for k in range(laws.shape[0]):
-            write_law(forest, k, laws[k, 0], laws[k, 1], laws[k, 2])
-        if held:
-            resume(forest, level, 0)
+            write_law(tree, k, laws[k, 0], laws[k, 1], laws[k, 2])
+        if fixed:
+            restore(tree, threshold, 0)
         else:
-            settle(forest)
+            rebuild(tree)
         for _ in range(draws):
-            counts[leader(forest, state, 0, gamma)] += 1
-            if held and forest.level[0] != level[0]:
-                resume(forest, level, 0)
+            counts[leader(tree, stream)] += 1
+            if fixed and tree.threshold[tau] != threshold[tau]:
+                restore(tree, threshold, 0)
 
     return count_leaders
 
 
 def choice_counts(laws: Any, draws: int, *, tau: float | None = None, seed: int = 0) -> Any:
-    """How often each arm leads in so many draws; with ``tau`` given, the level is held there."""
+    """How often each arm leads in so many draws; with ``tau`` given, the threshold is fixed there."""
     laws = np.asarray(laws, float)
-    forest = many_arms.plant(len(laws))
+    tree = leader_tree.new_tree(len(laws))
     counts = np.zeros(len(laws), np.int64)
-    level = forest.level.copy()
-    level[many_arms.TAU], level[many_arms.STEEPNESS] = tau if tau is not None else 0.0, 1.0
+    threshold = tree.threshold.copy()
+    threshold[leader_tree.TAU], threshold[leader_tree.STEEPNESS] = tau if tau is not None else 0.0, 1.0
     state = np.array([stream_state(seed, 0, int(Purpose.SPARE), 0)], np.uint64)
-    _compiled()(forest, laws, level, tau is not None, state, np.uint64(run_gamma(seed, 0)), draws, counts)
+    stream = Stream(state, 0, np.uint64(run_stride(seed, 0)))
+    _compiled()(tree, laws, threshold, tau is not None, stream, draws, counts)
     return counts
 
 

@@ -1,10 +1,10 @@
 """A slow, obvious oracle for every policy and reward family, written from the definitions alone.
 
 It keeps raw histories, draws every bootstrap weight, coin and resample one by one with NumPy's own generator, and
-imports nothing of the library. Nothing here is clever, so that it can be read against the paper line by line.
+imports nothing of the library. It is written to be compared with the paper line by line.
 
-The ``wrong_*`` functions are the same policies with a mistake that people really make; the statistical tests must
-tell each of them from the library.
+The ``wrong_*`` functions are the same policies with a plausible mistake; the statistical tests must reject each of
+them.
 """
 
 from __future__ import annotations
@@ -110,16 +110,16 @@ def ucb1(sd: float = 1.0) -> Index:
 
 @dataclass
 class ByIndex:
-    """Pull every arm ``opening`` times, then the largest index; all in random order, ties at random."""
+    """Pull every arm ``initial_pulls`` times, then the largest index; all in random order, ties at random."""
 
     index: Index
-    opening: int = 1
+    initial_pulls: int = 1
     epsilon: float = 0.0
 
     def choose(self, history: History, rng: Rng) -> int:
-        young = [k for k, rewards in enumerate(history) if len(rewards) < self.opening]
-        if young:
-            return young[rng.integers(len(young))]
+        below = [k for k, rewards in enumerate(history) if len(rewards) < self.initial_pulls]
+        if below:
+            return below[rng.integers(len(below))]
         if rng.random() < self.epsilon:
             return int(rng.integers(len(history)))
         return leader(self.indices(history, rng), rng)
@@ -134,15 +134,15 @@ class NaiveAdaptiveReBoot:
     """Pools from the raw histories, and only when the number of pulls has grown by a twentieth."""
 
     ratio: float = 1.5
-    opening: int = 2
+    initial_pulls: int = 2
     pooled_at: int = field(default=0, init=False)
     v: float = field(default=0.0, init=False)
 
     def choose(self, history: History, rng: Rng) -> int:
-        young = [k for k, rewards in enumerate(history) if len(rewards) < self.opening]
-        if young:
+        below = [k for k, rewards in enumerate(history) if len(rewards) < self.initial_pulls]
+        if below:
             self.pooled_at = 0
-            return young[rng.integers(len(young))]
+            return below[rng.integers(len(below))]
         return leader(self.indices(history, rng), rng)
 
     def indices(self, history: History, rng: Rng) -> list[float]:
@@ -169,7 +169,7 @@ def leader(indices: Sequence[float], rng: Rng) -> int:
     return tied[rng.integers(len(tied))]
 
 
-# --- mistakes that the tests must see ---------------------------------------------------------------------------------
+# --- mistakes that the tests must reject ------------------------------------------------------------------------------
 
 
 def wrong_reboot_variance(sigma_a: float) -> Index:
@@ -252,7 +252,7 @@ def wrong_ucb1(sd: float = 1.0) -> Index:
 
 Pay = Callable[[], float]
 DrawArms = Callable[[Rng], tuple[list[float], list[Pay]]]
-"""Draws a run's arms: their means, and for each a function that pays one reward."""
+"""Draws a run's arms: their means, and for each a function that draws one reward."""
 
 
 def _arms(means: Callable[[Rng], Sequence[float]], pays: Callable[[int, float, Rng], Pay]) -> DrawArms:

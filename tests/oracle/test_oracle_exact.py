@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.simulation._blocks import GROUP, Block, Runs, play_block
+from bootleader.simulation._blocks import GROUP, Block, Runs, play_block, play_runs
 from bootleader.simulation._python_loop import play_python
 from bootleader.simulation._simulate import checkpoint_rounds
+from bootleader.simulation._work_stealing import WorkStealing
 from tests.oracle.cases import BANDIT_CASES, BANDITS_BY_ID, POLICY_CASES
 
-# What only long runs reach: the rejection binomial (more than 1,280 tosses), arenas that move, a fading guard.
-LONG_HAUL = [
+# Only long runs reach the rejection binomial (more than 1,280 tosses), histories that are moved to longer segments, and
+# the end of AdaptiveReBoot's transition.
+LONG_RUN_POLICIES = [
     bl.Giro(a=5),
     bl.Giro(a=0.05),
     bl.PHE(a=5),
@@ -23,39 +25,55 @@ LONG_HAUL = [
 
 
 def assert_same_bits(block: Block) -> None:
-    runs = Runs.of(block)
-    pulls = play_python(block.policy, block, runs)
-    kernel = play_block(block)
-    np.testing.assert_array_equal(kernel.final, runs.curves[-1])
-    for group, first in zip(kernel.groups, range(0, block.runs, GROUP), strict=True):
-        curves = runs.curves[:, first : first + GROUP]
-        mean = curves.mean(axis=1)
-        assert group.runs == curves.shape[1]
-        np.testing.assert_array_equal(group.mean, mean)
-        np.testing.assert_array_equal(group.squares, ((curves - mean[:, None]) ** 2).sum(axis=1))
-    np.testing.assert_array_equal(kernel.pulls, pulls)
-    assert pulls.sum() == block.runs * block.rounds
+    loop, kernel = Runs.of(block), Runs.of(block)
+    loop_pulls = play_python(block.policy, block, loop)
+    kernel_pulls, _ = play_runs(block, kernel, WorkStealing())
+    np.testing.assert_array_equal(kernel_pulls, loop_pulls)
+    np.testing.assert_array_equal(loop_pulls.sum(axis=0), block.rounds)
+    for name in ("regret", "best_pulls", "simple_regret", "recommended"):
+        np.testing.assert_array_equal(getattr(kernel.trajectory, name), getattr(loop.trajectory, name), err_msg=name)
+    # Sums of rewards: newer Pythons add floats with compensation.
+    np.testing.assert_allclose(kernel.trajectory.reward, loop.trajectory.reward, rtol=1e-12, atol=1e-12)
+    assert_reduced(block, kernel, kernel_pulls)
+
+
+def assert_reduced(block: Block, runs: Runs, pulls: np.ndarray) -> None:
+    """What is kept of a block is what its runs give."""
+    kept = play_block(block)
+    np.testing.assert_array_equal(kept.final, runs.trajectory.regret[-1])
+    np.testing.assert_array_equal(kept.pulls, pulls.sum(axis=1))
+    recorded = runs.trajectory
+    shares = recorded.best_pulls / block.checkpoints[:, None]
+    best_recommended = recorded.simple_regret == 0.0
+    quantities = [recorded.regret, recorded.reward, shares, recorded.simple_regret, best_recommended.astype(float)]
+    for group, first in zip(kept.groups, range(0, block.runs, GROUP), strict=True):
+        for place, quantity in enumerate(quantities):
+            curves = quantity[:, first : first + GROUP]
+            mean = curves.mean(axis=1)
+            assert group.runs == curves.shape[1]
+            np.testing.assert_array_equal(group.mean[place], mean)
+            np.testing.assert_array_equal(group.squares[place], ((curves - mean[:, None]) ** 2).sum(axis=1))
 
 
 @pytest.mark.parametrize("bandit", BANDIT_CASES, ids=lambda case: case.id)
 @pytest.mark.parametrize("policy", POLICY_CASES, ids=lambda case: case.id)
-def test_kernel_is_the_loop(policy, bandit):
+def test_kernel_equals_the_loop(policy, bandit):
     assert_same_bits(Block(policy.policy, bandit.bandit, 3, 60, 3, 200, checkpoint_rounds(200, 40)))
 
 
 @pytest.mark.parametrize("bandit", ["gaussian-sd-per-arm", "bernoulli", "revenue"])
-@pytest.mark.parametrize("policy", LONG_HAUL, ids=str)
-def test_kernel_is_the_loop_in_long_runs(policy, bandit):
+@pytest.mark.parametrize("policy", LONG_RUN_POLICIES, ids=str)
+def test_kernel_equals_the_loop_in_long_runs(policy, bandit):
     assert_same_bits(Block(policy, BANDITS_BY_ID[bandit].bandit, 2**64 - 1, 0, 1, 1_200, checkpoint_rounds(1_200, 7)))
 
 
-@pytest.mark.parametrize("arms", [10, 7])  # arms are taken two by two, and the last one alone
+@pytest.mark.parametrize("arms", [10, 7])  # arms are compared two by two, and an odd last one alone
 @pytest.mark.parametrize(
     "policy",
     [bl.ReBoot(sigma_a=1.0), bl.AdaptiveReBoot(), bl.StudentThompson(), bl.PHE(), bl.EpsilonGreedy()],
     ids=str,
 )
-def test_kernel_is_the_loop_in_a_full_block(policy, arms):
+def test_kernel_equals_the_loop_in_a_full_block(policy, arms):
     bandit = bl.GaussianBandit(bl.Uniform(5, 7, arms=arms))
     assert_same_bits(Block(policy, bandit, 1, 0, 64, 120, checkpoint_rounds(120, 9)))
 
@@ -63,22 +81,22 @@ def test_kernel_is_the_loop_in_a_full_block(policy, arms):
 @pytest.mark.parametrize(
     "policy", [bl.FollowTheLeader(), bl.UCB1(), bl.AdaptiveReBoot(), bl.ThompsonSampling()], ids=str
 )
-def test_kernel_is_the_loop_when_indices_tie(policy):
-    """Coins that nearly always fall alike: ties, a pooled variance of zero, and a true sd of zero."""
+def test_kernel_equals_the_loop_when_indices_tie(policy):
+    """Rewards that are nearly always equal: ties, a pooled variance of zero, and a true sd of zero."""
     bandit = bl.BernoulliBandit([0.0, 1.0, 0.02, 0.98, 1.0])
     assert_same_bits(Block(policy, bandit, 5, 0, 8, 150, checkpoint_rounds(150, 150)))
 
 
 @pytest.mark.parametrize("policy", [bl.AdaptiveReBoot(), bl.StudentThompson(), bl.Giro(), bl.ReBoot(1.0)], ids=str)
-def test_kernel_is_the_loop_when_the_opening_is_all_there_is(policy):
+def test_kernel_equals_the_loop_when_there_are_only_initial_pulls(policy):
     assert_same_bits(Block(policy, bl.GaussianBandit(np.arange(7.0)), 5, 0, 3, 7, checkpoint_rounds(7, 3)))
 
 
-def test_the_kernel_reads_the_rewards_that_the_loop_pays():
-    """A deliberately different seed must show: the comparison above is able to fail."""
+def test_another_seed_gives_other_results():
+    """The comparison above is able to fail."""
     bandit = bl.GaussianBandit(bl.Uniform(0, 1, arms=3))
     block = Block(bl.ReBoot(sigma_a=1.5), bandit, 3, 0, 3, 200, checkpoint_rounds(200, 40))
     other = Block(bl.ReBoot(sigma_a=1.5), bandit, 4, 0, 3, 200, checkpoint_rounds(200, 40))
     runs = Runs.of(block)
     play_python(block.policy, block, runs)
-    assert not np.array_equal(play_block(other).final, runs.curves[-1])
+    assert not np.array_equal(play_block(other).final, runs.trajectory.regret[-1])

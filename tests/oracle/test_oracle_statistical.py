@@ -1,7 +1,8 @@
 """The library against the naive oracle, which shares no code and no randomness with it.
 
 Two comparisons: the law of every index after a given history (Kolmogorov-Smirnov), and the final regret of whole runs
-(Mann-Whitney: regret is too skewed, one run in fifty locked out for good, for a t-test to keep its level). Seeds are
+(Mann-Whitney: the regret is too skewed for a t-test to keep its level, because one run in fifty never finds the best
+arm). Seeds are
 fixed; the level is 1e-3 for each family of comparisons together, by Bonferroni. Every comparison is also made against
 policies with a mistake, which must be rejected at the same level.
 """
@@ -23,7 +24,7 @@ from tests.oracle.cases import BANDIT_CASES, BANDITS_BY_ID, POLICIES_BY_ID, POLI
 
 LEVEL = 1e-3
 
-# Every policy on the bandit that tells policies apart best (fixed means), and on one other, in rotation.
+# Every policy on the bandit on which policies differ most (fixed means), and on one other, in rotation.
 OTHERS = [case.id for case in BANDIT_CASES if case.id != "gaussian"]
 REGRET_SELECTION = [
     (policy.id, bandit)
@@ -36,7 +37,7 @@ EVERYTHING = [(policy.id, bandit.id) for policy, bandit in product(POLICY_CASES,
 class Mistake(NamedTuple):
     policy: Any
     wrong: naive.Index
-    opening: int = 1
+    initial_pulls: int = 1
 
 
 MISTAKES = {
@@ -47,7 +48,7 @@ MISTAKES = {
     "giro: n = s": Mistake(bl.Giro(), naive.wrong_giro_size()),
     "ucb1: no 2": Mistake(bl.UCB1(), naive.wrong_ucb1()),
 }
-# Mistakes that hardly move the regret are caught by the law of the index alone.
+# Mistakes that hardly change the regret are detected by the law of the index alone.
 SUBTLE_MISTAKES = {
     "phe: floor": Mistake(bl.PHE(), naive.wrong_phe_floor()),
     "student: normal": Mistake(bl.StudentThompson(), naive.wrong_student_freedom(), 2),
@@ -63,20 +64,20 @@ def regret_p_value(policy: Any, twin: Any, bandit_id: str, rounds: int, naive_ru
 
 
 def rounded(values: np.ndarray) -> np.ndarray:
-    """Two routes to the same number may differ in the last bit, which a rank test would take for a difference."""
+    """Equal numbers computed in two ways may differ in the last bit, which a rank test would count as a difference."""
     return np.round(values, 9)
 
 
-# Arms of 1 (or 2), 5 and 40 pulls: an opening, a young arm and one past every switch of AdaptiveReBoot.
-def given_history(opening: int) -> list[list[float]]:
+# Arms with 1 (or 2), 5 and 40 rewards: the initial pulls alone, few, and more than any limit in AdaptiveReBoot's law.
+def given_history(initial_pulls: int) -> list[list[float]]:
     rng = np.random.default_rng(7)
-    return [[0.9, 0.2][: max(1, opening)], list(rng.normal(0.6, 0.7, 5)), list(rng.exponential(0.5, 40))]
+    return [[0.9, 0.2][: max(1, initial_pulls)], list(rng.normal(0.6, 0.7, 5)), list(rng.exponential(0.5, 40))]
 
 
 def index_draws(policy: Any, twin: Any, draws: int) -> tuple[np.ndarray, np.ndarray]:
     """(draw x arm) indices of the library's player and of the naive one, after the same history."""
     twin = deepcopy(twin)
-    history = given_history(twin.opening)
+    history = given_history(twin.initial_pulls)
     sd = np.broadcast_to(np.ravel(policy.known_sd(3, None)), 3)
     player = player_of(policy.rule, 3, [float(x) for x in sd], seed=5, run=0)
     rng = np.random.default_rng(6)
@@ -86,8 +87,8 @@ def index_draws(policy: Any, twin: Any, draws: int) -> tuple[np.ndarray, np.ndar
             if place < len(history[arm]):
                 player.learn(arm, history[arm][place])
                 known[arm].append(history[arm][place])
-                if all(len(rewards) >= max(1, twin.opening) for rewards in known):
-                    twin.indices(known, rng)  # so that it pools when it should
+                if all(len(rewards) >= max(1, twin.initial_pulls) for rewards in known):
+                    twin.indices(known, rng)  # it pools on schedule only if it is called after every reward
     library = np.array([player.indices() for _ in range(draws)], float)
     oracle = np.array([twin.indices(history, rng) for _ in range(draws)])
     return library, oracle
@@ -106,7 +107,7 @@ def test_the_law_of_the_index(case):
 
 
 def test_the_pool_is_renewed_when_pulls_have_grown_by_a_twentieth():
-    """Pull by pull, not by statistics: the schedule hardly moves the law of an index or the regret."""
+    """Checked pull by pull: the schedule hardly changes the law of an index or the regret."""
     player = player_of(bl.AdaptiveReBoot().rule, 3, [1.0] * 3, seed=5, run=0)
     twin, rng = naive.NaiveAdaptiveReBoot(), np.random.default_rng(8)
     history: list[list[float]] = [[], [], []]
@@ -119,7 +120,7 @@ def test_the_pool_is_renewed_when_pulls_have_grown_by_a_twentieth():
         if pull >= 6:
             before = twin.pooled_at
             twin.indices(history, rng)
-            assert (player.pooled_at, player.variance) == (twin.pooled_at, pytest.approx(twin.v, rel=1e-12))
+            assert (player.renewed_at, player.variance) == (twin.pooled_at, pytest.approx(twin.v, rel=1e-12))
             renewals += [pull] if twin.pooled_at != before else []
     assert renewals[:5] == [6, 7, 8, 9, 10]
     assert all(20 * (b - a) >= a and 20 * (b - 1 - a) < a for a, b in pairwise(renewals))
@@ -140,14 +141,14 @@ def test_final_regret_of_every_pair(policy, bandit):
 
 
 @pytest.mark.parametrize("name", MISTAKES | SUBTLE_MISTAKES)
-def test_a_mistake_in_the_index_is_seen(name):
+def test_a_mistake_in_the_index_is_rejected(name):
     mistake = (MISTAKES | SUBTLE_MISTAKES)[name]
-    twin = naive.ByIndex(mistake.wrong, mistake.opening)
+    twin = naive.ByIndex(mistake.wrong, mistake.initial_pulls)
     assert min(index_p_values(mistake.policy, twin)) < LEVEL / (3 * len(POLICY_CASES))
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_in_the_regret_is_seen(name):
+def test_a_mistake_in_the_regret_is_rejected(name):
     mistake = MISTAKES[name]
-    twin = naive.ByIndex(mistake.wrong, mistake.opening)
+    twin = naive.ByIndex(mistake.wrong, mistake.initial_pulls)
     assert regret_p_value(mistake.policy, twin, "gaussian", rounds=70, naive_runs=100) < LEVEL / len(REGRET_SELECTION)

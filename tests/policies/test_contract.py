@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import bootleader as bl
+from bootleader._core.rules import HistoryRule, IndexRule
 from bootleader.policies import POLICIES, Policy
-from bootleader.policies.base import HistoryRule, IndexRule
 from tests.oracle.cases import POLICY_CASES
 
 NAMESPACE = {name: getattr(bl, name) for name in bl.__all__}
@@ -83,7 +83,7 @@ def test_a_rule_is_data(policy):
     rule = policy.rule
     assert isinstance(rule, IndexRule | HistoryRule)
     assert rule == type(policy)(**policy.parameters).rule
-    assert all(type(number) is float for number in rule.theta)
+    assert all(type(number) is float for number in rule.params)
 
 
 def test_a_policy_plays(policy):
@@ -94,7 +94,7 @@ def test_a_policy_plays(policy):
     assert (np.diff(sim.mean_regret[0]) >= -1e-12).all()
 
 
-def test_a_policy_learns_something(policy):
+def test_a_policy_does_better_than_random_pulls(policy):
     """Less regret than pulling at random, on an easy bandit with rewards in [0, 1]."""
     sim = bl.simulate(policy, bl.BernoulliBandit([0.9, 0.1, 0.1]), rounds=400, runs=64, seed=2)
     assert sim.mean_regret[0, -1] < 0.75 * 400 * 0.8 * 2 / 3

@@ -10,8 +10,20 @@ import pytest
 from scipy import stats
 
 import bootleader as bl
+from bootleader.simulation._blocks import QUANTITIES
+from bootleader.simulation.result import FORMAT
+from tests.helpers import Recorder
 
-ATTRIBUTES = ("rounds", "mean_regret", "sem", "final_regret", "pulls", "seconds")
+ATTRIBUTES = (
+    "rounds",
+    "over_time",
+    "mean_regret",
+    "standard_error",
+    "final_regret",
+    "pulls",
+    "pulls_by_rank",
+    "seconds",
+)
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +51,26 @@ def test_numbers_agree_with_each_other(sim):
     np.testing.assert_allclose(sim.pulls[:, 1], sim.mean_regret[:, -1], rtol=1e-12)
 
 
+def test_recorded_quantities_agree_with_the_rewards():
+    """Regret, reward, share of best-arm pulls and recommendation, recomputed from every reward of every run."""
+    means, rounds, runs = np.array([0.3, 1.0, 0.8]), 31, 12
+    Recorder.clear()
+    sim = bl.simulate(Recorder(), bl.GaussianBandit(means), rounds=rounds, runs=runs, seed=5, checkpoints=1)
+    wanted = []
+    for rewards in Recorder.runs:
+        pulls = np.array([len(rewards[arm]) for arm in range(3)])
+        gap_of_recommended = 1.0 - means[np.argmax([np.mean(rewards[arm]) for arm in range(3)])]
+        wanted.append([
+            pulls @ (1.0 - means), sum(map(sum, rewards.values())), pulls[1] / rounds, gap_of_recommended,
+            float(gap_of_recommended == 0.0),
+        ])  # fmt: skip
+    assert len(wanted) == runs
+    assert 0.0 < np.mean([row[4] for row in wanted]) < 1.0
+    assert QUANTITIES == ("regret", "reward", "best_arm_share", "simple_regret", "best_arm_recommended")
+    np.testing.assert_allclose(sim.over_time[0, :, 0, 0], np.mean(wanted, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(sim.over_time[0, :, 1, 0], stats.sem(wanted, axis=0), rtol=1e-9, atol=1e-15)
+
+
 @pytest.mark.parametrize(("rounds", "checkpoints"), [(10, 200), (10, 3), (7, 7), (1_000, 1), (999, 200)])
 def test_checkpoints(rounds, checkpoints):
     sim = bl.simulate(bl.UCB1(), bl.GaussianBandit([1, 0]), rounds=rounds, runs=2, checkpoints=checkpoints)
@@ -57,14 +89,14 @@ def test_a_single_run_has_no_standard_error(tmp_path):
 
 def test_frame_is_tidy(sim):
     frame = sim.to_frame()
-    assert list(frame.columns) == ["policy", "round", "mean_regret", "sem"]
+    assert list(frame.columns) == ["policy", "round", "mean_regret", "standard_error"]
     assert len(frame) == 3 * 25
     assert not frame.duplicated(["policy", "round"]).any()
     for place, name in enumerate(sim.policies):
         curve = frame[frame["policy"] == name]
         np.testing.assert_array_equal(curve["round"], sim.rounds)
         np.testing.assert_array_equal(curve["mean_regret"], sim.mean_regret[place])
-        np.testing.assert_array_equal(curve["sem"], sim.standard_error[place])
+        np.testing.assert_array_equal(curve["standard_error"], sim.standard_error[place])
 
 
 def test_table(sim):
@@ -75,8 +107,8 @@ def test_table(sim):
         "mean_regret",
         "standard_error",
         "median",
-        "95 %",
-        "99 %",
+        "quantile_95",
+        "quantile_99",
         "seconds",
         "GaussianBandit",
         "seed 4",
@@ -86,7 +118,9 @@ def test_table(sim):
         assert name in text
     table = sim.summary().set_index("policy")
     np.testing.assert_allclose(table["median"], np.median(sim.final_regret, axis=1))
-    np.testing.assert_allclose(table["99 %"], np.quantile(sim.final_regret, 0.99, axis=1))
+    np.testing.assert_allclose(table["quantile_95"], np.quantile(sim.final_regret, 0.95, axis=1))
+    np.testing.assert_allclose(table["quantile_99"], np.quantile(sim.final_regret, 0.99, axis=1))
+    np.testing.assert_allclose(table["standard_error"], stats.sem(sim.final_regret, axis=1))
     assert f"{table.loc['ours', 'mean_regret']:.1f}" in text
 
 
@@ -101,7 +135,7 @@ def test_compare_is_the_paired_t_interval(sim, a, b):
     assert (back.difference, back.low, back.high) == pytest.approx((-found.difference, -found.high, -found.low))
 
 
-def test_compare_says_who_is_better(sim):
+def test_compare_names_the_better_policy(sim):
     noise = np.random.default_rng(0).normal(size=90)
     known = dataclasses.replace(sim, final_regret=np.array([noise, noise[::-1] + 5, noise[::-1]]))
     assert "ours is better" in str(known.compare("ours", "theirs"))
@@ -110,7 +144,7 @@ def test_compare_says_who_is_better(sim):
 
 
 @pytest.mark.parametrize("unknown", ["nobody", 3, -1, None, 0.0, True])
-def test_compare_with_a_stranger(sim, unknown):
+def test_compare_with_an_unknown_policy(sim, unknown):
     with pytest.raises(ValueError, match=r"'ours', 'theirs', 'none'"):
         sim.compare("ours", unknown)
 
@@ -148,9 +182,9 @@ def _foreign(tmp_path, kind):
         elif kind == "other about":
             np.savez(file, about=np.array("hello"))
         elif kind == "half":
-            np.savez(file, about=np.array(json.dumps({"format": 1, "policies": ["a"], "bandit": "b", "seed": 0})))
+            np.savez(file, about=np.array(json.dumps({"format": FORMAT, "policies": ["a"], "bandit": "b", "seed": 0})))
         elif kind == "pickle":
-            np.savez(file, about=np.array([{"format": 1}], dtype=object))
+            np.savez(file, about=np.array([{"format": FORMAT}], dtype=object))
     return path
 
 

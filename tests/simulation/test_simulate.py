@@ -141,7 +141,7 @@ def test_another_policy_changes_no_result(reference):
     alone = run([bl.Giro()])
     np.testing.assert_array_equal(alone.final_regret[0], reference.final_regret[2])
     more = run([bl.UCB1(), *POLICIES, RandomArm()])
-    for name in ("mean_regret", "sem", "final_regret", "pulls"):
+    for name in ("mean_regret", "standard_error", "over_time", "final_regret", "pulls"):
         np.testing.assert_array_equal(getattr(more, name)[1:-1], getattr(reference, name))
 
 

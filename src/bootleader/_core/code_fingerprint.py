@@ -10,6 +10,7 @@ from __future__ import annotations
 import dis
 import enum
 import hashlib
+import inspect
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -99,6 +100,8 @@ def _add_function(sha: Any, function: types.FunctionType, seen: dict[int, int]) 
     seen[id(function)] = len(seen)
     _add_code(sha, function.__code__)
     _add(sha, function.__defaults__ or (), seen)
+    if function.__kwdefaults__:
+        _add(sha, sorted(function.__kwdefaults__.items()), seen)
     for item in references(function):
         _add(sha, item, seen)
     for compiled_form in COMPILED_FORMS.get(function, ()):
@@ -108,10 +111,15 @@ def _add_function(sha: Any, function: types.FunctionType, seen: dict[int, int]) 
 def _add_code(sha: Any, code: types.CodeType) -> None:
     sha.update(code.co_code)
     sha.update(repr((code.co_varnames, code.co_names, code.co_freevars, code.co_argcount)).encode())
-    first = code.co_consts[:1]
-    constants = code.co_consts[1:] if first and isinstance(first[0], str) else code.co_consts  # without the docstring
-    for constant in constants:
+    for constant in code.co_consts[1:] if _has_docstring(code) else code.co_consts:
         if isinstance(constant, types.CodeType):
             _add_code(sha, constant)
-        else:
-            sha.update(repr(constant).encode())
+        else:  # the order of a set of strings differs between processes
+            sha.update(repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant).encode())
+
+
+def _has_docstring(code: types.CodeType) -> bool:
+    """Whether the first constant is a docstring: up to Python 3.13 it is None in a function without one."""
+    if sys.version_info >= (3, 14):
+        return bool(code.co_flags & inspect.CO_HAS_DOCSTRING)
+    return bool(code.co_consts) and isinstance(code.co_consts[0], str)

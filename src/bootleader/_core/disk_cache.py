@@ -1,15 +1,14 @@
 """Compiled kernels on disk, in numba's cache, keyed by what they compute.
 
 A kernel's file carries its fingerprint in its name, so it is found again after any change that does not concern it. A
-damaged file is replaced. Where no folder can be written to, kernels are compiled in memory, and a warning says once how
-to keep them.
+damaged file is replaced. Where no folder can be written to, kernels are compiled in memory, and one warning says how to
+keep them.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from functools import cache
 from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
@@ -52,9 +51,15 @@ def enable(dispatcher: Any) -> Any:
     return dispatcher
 
 
-@cache
+_warned = False
+
+
 def warn_of_no_cache(why: str) -> None:
-    """Say once that kernels are compiled again in every process, and how to change that."""
+    """Warn once that kernels are compiled again in every process, and how to change that."""
+    global _warned
+    if _warned:  # for another kernel, whose reason differs in the kernel's name alone
+        return
+    _warned = True
     warnings.warn(
         "bootleader compiles its kernels again in every process, because it cannot write to numba's cache "
         f"({why}). Set NUMBA_CACHE_DIR to a folder that can be written to, to keep them.",

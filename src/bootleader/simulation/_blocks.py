@@ -119,18 +119,8 @@ def uses_leader_tree(policy: Any, arms: int) -> bool:
 
 def play_block(block: Block, threads: WorkStealing | None = None) -> BlockResult:
     """Play a block to the end (or raise ``Stopped``), whichever kind of policy it holds."""
-    threads = threads or WorkStealing()
     runs = Runs.of(block)
-    if not isinstance(block.policy, Policy):
-        started = time.thread_time()
-        pulls = play_python(_copied(block.policy), block, runs, threads)
-        seconds = time.thread_time() - started
-    elif isinstance(block.policy.rule, HistoryRule):
-        pulls, seconds = _play_history(block.policy.rule, block, runs, threads)
-    elif uses_leader_tree(block.policy, block.bandit.arms):
-        pulls, seconds = _play_large_k(block.policy, block.policy.rule, block, runs, threads)
-    else:
-        pulls, seconds = _play_lockstep(block.policy, block.policy.rule, block, runs, threads)
+    pulls, seconds = play_runs(block, runs, threads or WorkStealing())
     curves = runs.curves(block.checkpoints)
     order = np.argsort(runs.gap, axis=0, kind="stable")  # arms of each run, the best first
     return BlockResult(
@@ -141,6 +131,22 @@ def play_block(block: Block, threads: WorkStealing | None = None) -> BlockResult
         pulls_by_rank=np.take_along_axis(pulls, order, axis=0).sum(axis=1),
         seconds=seconds,
     )
+
+
+Played = tuple[npt.NDArray[np.int64], float]  # pulls (arm x run), processor seconds
+
+
+def play_runs(block: Block, runs: Runs, threads: WorkStealing) -> Played:
+    """Play the runs of a block, which must not have begun, and fill in their trajectory."""
+    if not isinstance(block.policy, Policy):
+        started = time.thread_time()
+        pulls = play_python(_copied(block.policy), block, runs, threads)
+        return pulls, time.thread_time() - started
+    if isinstance(block.policy.rule, HistoryRule):
+        return _play_history(block.policy.rule, block, runs, threads)
+    if uses_leader_tree(block.policy, block.bandit.arms):
+        return _play_large_k(block.policy, block.policy.rule, block, runs, threads)
+    return _play_lockstep(block.policy, block.policy.rule, block, runs, threads)
 
 
 def _copied(policy: Any) -> Any:
@@ -157,9 +163,6 @@ def _copied(policy: Any) -> Any:
 def _known_sd(policy: Policy, runs: Runs) -> Floats:
     """Each arm's noise sd in each run, as the policy knows it."""
     return filled(runs.gap.shape, policy.known_sd(len(runs.gap), runs.parameters.sd))
-
-
-Played = tuple[npt.NDArray[np.int64], float]  # pulls (arm x run), processor seconds
 
 
 def _play_lockstep(policy: Policy, rule: IndexRule, block: Block, runs: Runs, threads: WorkStealing) -> Played:

@@ -1,4 +1,4 @@
-"""The simulator's kernel for many arms, held to the plain lock-step kernel."""
+"""The simulator's kernel for very many arms against the lock-step kernel."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 import bootleader as bl
-from bootleader.policies import base
-from bootleader.simulation import _blocks as blocks
+from bootleader._core import rules
+from bootleader.simulation._blocks import uses_leader_tree
 
 ALARM = 1e-3
 NOISY = [bl.ReBoot(1.5), bl.AdaptiveReBoot(), bl.StudentThompson(), bl.ResidualBootstrap(), bl.ThompsonSampling()]
@@ -20,7 +20,7 @@ NORMALS = bl.GaussianBandit(bl.Uniform(0, 1, arms=30))
 
 
 def _simulated(monkeypatch: Any, crossover: int, *args: Any, **kwargs: Any) -> bl.Simulation:
-    monkeypatch.setattr(base, "CROSSOVER", dict.fromkeys(base.CROSSOVER, crossover))
+    monkeypatch.setattr(rules, "CROSSOVER", dict.fromkeys(rules.CROSSOVER, crossover))
     return bl.simulate(*args, **kwargs)
 
 
@@ -33,6 +33,7 @@ def test_without_noise_choices_are_the_same_bit_for_bit(monkeypatch: Any, bandit
     fast, plain = _both(monkeypatch, NOISELESS, bandit, rounds=600, runs=10, seed=4)
     assert np.array_equal(fast.final_regret, plain.final_regret)
     assert np.array_equal(fast.pulls, plain.pulls)
+    assert np.array_equal(fast.over_time, plain.over_time)
 
 
 def _same_law(monkeypatch: Any, bandit: Any, rounds: int, runs: int) -> None:
@@ -43,18 +44,18 @@ def _same_law(monkeypatch: Any, bandit: Any, rounds: int, runs: int) -> None:
 
 
 @pytest.mark.parametrize("bandit", [COINS, NORMALS])
-def test_regret_is_that_of_the_plain_kernel(monkeypatch: Any, bandit: Any) -> None:
+def test_regret_has_the_law_of_the_lockstep_kernel(monkeypatch: Any, bandit: Any) -> None:
     _same_law(monkeypatch, bandit, rounds=400, runs=1_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("arms", "runs"), [(30, 20_000), (600, 400)])
-def test_regret_is_that_of_the_plain_kernel_at_full_size(monkeypatch: Any, arms: int, runs: int) -> None:
+def test_regret_has_the_law_of_the_lockstep_kernel_at_full_size(monkeypatch: Any, arms: int, runs: int) -> None:
     _same_law(monkeypatch, bl.GaussianBandit(bl.Uniform(0, 1, arms=arms)), rounds=4 * arms, runs=runs)
 
 
 def test_results_do_not_depend_on_the_number_of_runs() -> None:
-    bandit = bl.GaussianBandit(bl.Uniform(0, 1, arms=max(base.CROSSOVER.values())))
+    bandit = bl.GaussianBandit(bl.Uniform(0, 1, arms=max(rules.CROSSOVER.values())))
     options: Any = {"rounds": 3_000, "seed": 6, "checkpoints": 7}
     three, five, again = (bl.simulate(NOISY, bandit, runs=runs, **options) for runs in (3, 5, 3))
     assert np.array_equal(three.final_regret, five.final_regret[:, :3])
@@ -63,13 +64,12 @@ def test_results_do_not_depend_on_the_number_of_runs() -> None:
 
 
 def test_the_kernel_is_chosen_by_the_number_of_arms_alone() -> None:
-    chosen = blocks.finds_leader_by_tournament
     for policy in NOISY + NOISELESS:
-        crossover = base.CROSSOVER[policy.rule.noise]
-        assert chosen(policy, crossover)
-        assert not chosen(policy, crossover - 1)
+        crossover = rules.CROSSOVER[policy.rule.noise]
+        assert uses_leader_tree(policy, crossover)
+        assert not uses_leader_tree(policy, crossover - 1)
     for policy in (bl.PHE(1.0), bl.UCB1(), bl.Giro(1.0)):
-        assert not chosen(policy, 10**6)
+        assert not uses_leader_tree(policy, 10**6)
 
 
 @pytest.mark.slow
