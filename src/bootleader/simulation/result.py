@@ -38,14 +38,14 @@ class Comparison:
         Names of the policies.
     difference : float
         Mean over runs of the final regret of ``a`` minus that of ``b``.
-    sem : float
+    standard_error : float
         Standard error of the difference.
     low, high : float
         Ends of the 95 % interval.
 
     Examples
     --------
-    >>> print(Comparison("A", "B", difference=-3.0, sem=1.0, low=-5.0, high=-1.0))
+    >>> print(Comparison("A", "B", difference=-3.0, standard_error=1.0, low=-5.0, high=-1.0))
     A less B: -3 (95 % interval -5 to -1; A is better)
     """
 
