@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bootleader._core.moments import welford
+from bootleader._core.moments import pebay, pooled_kurtosis, pooled_variance, welford
 from bootleader._core.rng import Purpose, Stream, below, next_word, run_stride, stream_state, uniform
 from bootleader._core.rules import (
     ArmHistory,
@@ -27,15 +27,6 @@ from bootleader._core.sampling import fair_binomial, finish_normal, studentise
 POOLING_GROWTH = 20  # the pooled variance is renewed when the number of pulls has grown by a twentieth
 
 
-def pooled_variance(count: Sequence[float], rss: Sequence[float]) -> float:
-    """Variance pooled over the arms: sum of RSS over sum of (s - 1)."""
-    squares, freedom = 0.0, 0.0
-    for k in range(len(count)):
-        squares += rss[k]
-        freedom += max(count[k] - 1.0, 0.0)
-    return squares / freedom if freedom > 0.0 else 0.0
-
-
 class Player:
     """What every player has: the arms' moments, the initial pulls, and the choice of a leader."""
 
@@ -46,6 +37,9 @@ class Player:
         self.anchor = [0.0] * arms
         self.drift = [0.0] * arms
         self.rss = [0.0] * arms
+        self.third = [0.0] * arms
+        self.fourth = [0.0] * arms
+        self._fourth_moment = isinstance(rule, IndexRule) and rule.fourth_moment
         stride = int(run_stride(seed, run))
         self.noise = Stream([int(stream_state(seed, run, int(Purpose.NOISE), 0))], 0, stride)
         self.spare = Stream([int(stream_state(seed, run, int(Purpose.SPARE), 0))], 0, stride)
@@ -60,9 +54,11 @@ class Player:
 
     def learn(self, arm: int, reward: float) -> None:
         """Learn the reward of a pull."""
-        self.count[arm], self.anchor[arm], self.drift[arm], self.rss[arm] = welford(
-            self.count[arm], self.anchor[arm], self.drift[arm], self.rss[arm], reward
-        )
+        moments = self.count[arm], self.anchor[arm], self.drift[arm], self.rss[arm]
+        after: Sequence[float] = welford(*moments, reward)
+        if self._fourth_moment:
+            *after, self.third[arm], self.fourth[arm] = pebay(*moments, self.third[arm], self.fourth[arm], reward)
+        self.count[arm], self.anchor[arm], self.drift[arm], self.rss[arm] = after
         self.pulls += 1
         if self.count[arm] == self._initial_pulls:
             place = self._initial_arms.index(arm)
@@ -99,6 +95,7 @@ class IndexPlayer(Player):
         self.horizon = horizon
         self.laws: list[tuple[float, float, float]] = [(0.0, 0.0, 0.0)] * arms
         self.variance = 0.0
+        self.kurtosis = 0.0
         self.renewed_at = 0
         if rule.initial_pulls == 0:
             self._renew_all()
@@ -140,8 +137,9 @@ class IndexPlayer(Player):
         return finish_normal(next_word(self.noise), self.spare)
 
     def _renew_law(self, k: int) -> None:
-        arm = ArmStatistics(self.count[k], self.anchor[k] + self.drift[k], self.rss[k], self.noise_sd[k])
-        shared = SharedStatistics(self.variance, self.pulls, self.arms, self.horizon)
+        mean = self.anchor[k] + self.drift[k]
+        arm = ArmStatistics(self.count[k], mean, self.rss[k], self.noise_sd[k], self.fourth[k])
+        shared = SharedStatistics(self.variance, self.pulls, self.arms, self.horizon, self.kurtosis)
         self.laws[k] = self.rule.law(self.rule.params, arm, shared)
 
     def _renew_laws(self) -> None:
@@ -151,6 +149,8 @@ class IndexPlayer(Player):
     def _renew_all(self) -> None:
         self.renewed_at = self.pulls
         self.variance = pooled_variance(self.count, self.rss)
+        if self.rule.fourth_moment:
+            self.kurtosis = pooled_kurtosis(self.count, self.rss, self.fourth)
         self._renew_laws()
 
 

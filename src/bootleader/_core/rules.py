@@ -21,6 +21,7 @@ class ArmStatistics(NamedTuple):
     mean: Any
     rss: Any  # sum of squared deviations from the mean
     noise_sd: Any  # known standard deviation of the rewards, for the policies that are given one
+    fourth: Any = 0.0  # sum of the deviations' fourth powers; 0 unless the rule asks for it
 
 
 class SharedStatistics(NamedTuple):
@@ -30,6 +31,7 @@ class SharedStatistics(NamedTuple):
     pulls: Any  # rewards so far, of all arms; current only if the rule asks for laws that are renewed every round
     arms: Any  # number of arms
     horizon: Any  # number of rounds; infinite where it is not known
+    kurtosis: Any = 0.0  # pooled over the arms, renewed with the variance; 0 unless the rule asks for fourth moments
 
 
 class ArmHistory(NamedTuple):
@@ -91,6 +93,7 @@ class IndexRule:
     params: tuple[float, ...] = (0.0,)
     initial_pulls: int = 1  # every arm is pulled this often before indices count
     pooled: bool = False  # whether the law reads the pooled variance
+    fourth_moment: bool = False  # whether the law reads fourth moments: the arm's own, and the pooled kurtosis
     every_round: bool = False  # whether the laws of all arms change in every round, because they read the pulls so far
     epsilon: float = 0.0  # probability of a uniformly random arm instead
 

@@ -17,7 +17,7 @@ law_of: Any = None  # filled in by `laws_kernel`
 def write_all_laws(params, noise_sd, moments, shared, out):  # type: ignore[no-untyped-def]
     """Write the index laws (columns of ``out``) of arms with these moments (columns count, mean, RSS)."""
     for k in range(out.shape[1]):
-        arm = ArmStatistics(moments[0, k], moments[1, k], moments[2, k], noise_sd[k])
+        arm = ArmStatistics(moments[0, k], moments[1, k], moments[2, k], noise_sd[k], 0.0)
         out[0, k], out[1, k], out[2, k] = law_of(params, arm, shared)
 
 

@@ -169,7 +169,8 @@ def _play_lockstep(policy: Policy, rule: IndexRule, block: Block, runs: Runs, th
     from bootleader._core.kernels.lockstep import new_lanes
 
     kernel, plan = _kernels.lockstep(rule, block.bandit, block.rounds)
-    lanes = new_lanes(runs.parameters, runs.streams, _known_sd(policy, runs), runs.gap, runs.trajectory)
+    noise_sd = _known_sd(policy, runs)
+    lanes = new_lanes(runs.parameters, runs.streams, noise_sd, runs.gap, runs.trajectory, rule.fourth_moment)
     kernel(plan, *lanes, block.checkpoints, NEVER, 0, 0)  # compiles, which is not timed
     seconds = _play_lanes(kernel, plan, lanes, block, threads, 0)
     return np.asarray(lanes.state.pulls, np.int64), seconds
@@ -208,7 +209,7 @@ def _play_large_k(policy: Policy, rule: IndexRule, block: Block, runs: Runs, thr
     noise_sd = _known_sd(policy, runs)
 
     def state_of(run: int) -> Any:
-        return new_state(noise_sd[:, run].copy(), runs.gap[:, run].copy())
+        return new_state(noise_sd[:, run].copy(), runs.gap[:, run].copy(), rule.fourth_moment)
 
     return _play_one_by_one(kernel, plan, state_of, block, runs, threads, range(block.runs))
 

@@ -1,7 +1,8 @@
 """Which kernel plays a policy on a bandit, and the plan it is given.
 
-The library's own laws share one kernel, and so do its reward draws: it is compiled once for all of them. A law or a
-draw that was written elsewhere gets a kernel of its own.
+The library's own laws share one kernel, and so do its reward draws: it is compiled once for all of them. Laws that ask
+for fourth moments share another one, so that the rest do not pay for them. A law or a draw that was written elsewhere
+gets a kernel of its own.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ PARAMETERS = 5  # tuples of parameters are padded to this length, so that one co
 
 
 @cache
-def _library_laws(every_round: bool) -> tuple[Any, ...]:
+def _library_laws(every_round: bool, fourth_moment: bool) -> tuple[Any, ...]:
     rules = [policy.rule for policy in POLICIES if isinstance(policy.rule, IndexRule)]
-    return tuple(dict.fromkeys(rule.law for rule in rules if rule.every_round == every_round))
+    same_kernel = [rule for rule in rules if (rule.every_round, rule.fourth_moment) == (every_round, fourth_moment)]
+    return tuple(dict.fromkeys(rule.law for rule in same_kernel))
 
 
 @cache
@@ -31,14 +33,15 @@ def _library_resamplers() -> tuple[Any, ...]:
 
 def simulation_fingerprint(policy: Policy, bandit: Bandit) -> str:
     """A digest of the code that the numbers of a simulation depend on, beside the parameters."""
-    from bootleader._core.kernels import history, large_k, lockstep, run_setup
+    from bootleader._core.kernels import history, large_k, lockstep, moment_records, run_setup
 
     rule, kind = policy.rule, type(bandit)
     if isinstance(rule, HistoryRule):
         kernel: tuple[Any, ...] = (history.advance_history, history.choice, rule.resample)
     else:
         module: Any = large_k if rule.uses_leader_tree(bandit.arms) else lockstep
-        kernel = (*(getattr(module, name) for name in module.KERNEL_CODE), rule.law)
+        code = (getattr(module, name) for name in module.KERNEL_CODE)
+        kernel = (*code, rule.law, *moment_records.records_for(rule.fourth_moment))
     drawn = tuple(getattr(kind, name, None) for name in ("parameters_from", "family_parameters", "rescaled"))
     return _cached_digest(kernel, run_setup.set_up, bandit.draw, drawn, type(policy).known_sd)
 
@@ -55,7 +58,8 @@ def _padded(params: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _law_groups(rule: IndexRule, bandit: Bandit) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    return _group(rule.law, _library_laws(rule.every_round)), _group(bandit.draw, DRAWS)
+    library = _library_laws(rule.every_round, rule.fourth_moment)
+    return _group(rule.law, library), _group(bandit.draw, DRAWS)
 
 
 def _plan(rule: IndexRule, bandit: Bandit, rounds: int) -> Any:
@@ -79,14 +83,15 @@ def lockstep(rule: IndexRule, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
     """The lock-step kernel and its plan."""
     from bootleader._core.kernels.lockstep import kernel_for
 
-    return kernel_for(*_law_groups(rule, bandit), rule.every_round), _plan(rule, bandit, rounds)
+    kernel = kernel_for(*_law_groups(rule, bandit), rule.every_round, rule.fourth_moment)
+    return kernel, _plan(rule, bandit, rounds)
 
 
 def large_k(rule: IndexRule, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
     """The kernel for very many arms and its plan."""
     from bootleader._core.kernels.large_k import kernel_for
 
-    return kernel_for(*_law_groups(rule, bandit)), _plan(rule, bandit, rounds)
+    return kernel_for(*_law_groups(rule, bandit), rule.fourth_moment), _plan(rule, bandit, rounds)
 
 
 def history(rule: HistoryRule, bandit: Bandit) -> tuple[Any, Any]:

@@ -12,19 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bootleader._core.code_fingerprint import code_digest
-from bootleader._core.kernels.lockstep import ANCHOR, COUNT, DRIFT, NONE, RSS, Plan
+from bootleader._core.kernels.lockstep import NONE, Plan
+from bootleader._core.kernels.moment_records import ANCHOR, COUNT, DRIFT, MomentRecords, records_for
 from bootleader._core.kernels.trajectory import record_run
 from bootleader._core.leader_tree import leader, new_tree, rebuild, set_law, write_law
-from bootleader._core.moments import welford
 from bootleader._core.numba_bridge import compiled, inner, is_raised, named, specialise, switch
 from bootleader._core.parameters import RewardParameters
 from bootleader._core.reference_player import POOLING_GROWTH
 from bootleader._core.rng import Stream, below, uniform
-from bootleader._core.rules import ArmStatistics, SharedStatistics
 
 
 class RunState(NamedTuple):
-    """One run's arms: ``moments[k]`` is (count, anchor, drift, RSS)."""
+    """One run's arms: ``moments[k]`` is a record of :mod:`bootleader._core.kernels.moment_records`."""
 
     moments: Any
     noise_sd: Any
@@ -32,6 +31,7 @@ class RunState(NamedTuple):
     initial_arms: Any  # the arms that still need initial pulls, and
     initial_left: Any  # how many they are
     variance: Any
+    kurtosis: Any  # empty unless the rule asks for fourth moments
     renewed_at: Any  # pulls at the last renewal of all laws
     regret: Any
     tree: Any
@@ -42,16 +42,17 @@ class RunState(NamedTuple):
         return self.moments[:, COUNT]
 
 
-def new_state(noise_sd: Any, gap: Any) -> RunState:
+def new_state(noise_sd: Any, gap: Any, fourth_moment: bool) -> RunState:
     """A run before the first round."""
     arms = len(gap)
     return RunState(
-        moments=np.zeros((arms, 4)),
+        moments=np.zeros((arms, records_for(fourth_moment).columns)),
         noise_sd=noise_sd,
         gap=gap,
         initial_arms=np.arange(arms, dtype=np.int64),
         initial_left=np.array([arms]),
         variance=np.zeros(1),
+        kurtosis=np.zeros(1 if fourth_moment else 0),
         renewed_at=np.zeros(1, np.int64),
         regret=np.zeros(1),
         tree=new_tree(arms),
@@ -69,37 +70,18 @@ def pull_initial_arm(initial_pulls, spare, state):
     return k
 
 
-@inner
-def pool(state):
-    """Renew the pooled variance."""
-    squares, freedom = 0.0, 0.0
-    for k in range(state.moments.shape[0]):
-        squares += state.moments[k, RSS]
-        freedom += max(state.moments[k, COUNT] - 1.0, 0.0)
-    state.variance[0] = squares / freedom if freedom > 0.0 else 0.0
-
-
-@inner
-def learn_reward(state, k, reward):
-    """Add a reward to an arm's moments, and the regret of its pull."""
-    moment = state.moments[k]
-    count, anchor, drift, rss = welford(moment[COUNT], moment[ANCHOR], moment[DRIFT], moment[RSS], reward)
-    moment[COUNT], moment[ANCHOR], moment[DRIFT], moment[RSS] = count, anchor, drift, rss
-    state.regret[0] += state.gap[k]
-
-
-def current_law(law_of: Any, digest: str) -> Any:
+def current_law(law_of: Any, records: MomentRecords, digest: str) -> Any:
     """Arm k's index law; without noise its index is its location."""
+    arm_of, shared_of = records.arm, records.shared
 
     @inner
     @named(f"law_now_{digest}")
     def law_now(plan, state, pulls, k):
-        moment = state.moments[k]
         location, scale, df = law_of(
             plan.law,
             plan.params,
-            ArmStatistics(moment[COUNT], moment[ANCHOR] + moment[DRIFT], moment[RSS], state.noise_sd[k]),
-            SharedStatistics(state.variance[0], pulls, state.moments.shape[0], plan.horizon),
+            arm_of(state.moments[k], state.noise_sd[k]),
+            shared_of(state.variance, state.kurtosis, 0, pulls, state.moments.shape[0], plan.horizon),
         )
         return location, 0.0 if plan.noise == NONE else scale, df
 
@@ -122,6 +104,8 @@ def law_renewal(law_now: Any, digest: str) -> Any:
 
 # Filled in by `kernel_for`.
 law_now: Any = None
+add: Any = None
+pool: Any = None
 renew_laws: Any = None
 draw_of: Any = None
 
@@ -133,7 +117,7 @@ def advance_large_k(plan, parameters, streams, state, trajectory, checkpoints, r
     initial_rounds = plan.initial_pulls * state.moments.shape[0]
     mark = np.searchsorted(checkpoints, start + 1)
     if start == 0 and initial_rounds == 0:
-        pool(state)
+        pool(state.moments, state.variance, state.kurtosis, 0)
         renew_laws(plan, state, 0)
     for played in range(start, stop):
         if is_raised(interrupt):
@@ -151,14 +135,15 @@ def advance_large_k(plan, parameters, streams, state, trajectory, checkpoints, r
             ),
             Stream(streams.rewards[k], run, stride),
         )
-        learn_reward(state, k, reward)
+        add(state.moments[k], reward)
+        state.regret[0] += state.gap[k]
         pulls = played + 1
         renewed_at = state.renewed_at[0]
         pool_is_old = plan.pooled and POOLING_GROWTH * (pulls - renewed_at) >= renewed_at
         if pulls >= initial_rounds:
             if renewed_at == 0 or pool_is_old:
                 state.renewed_at[0] = pulls
-                pool(state)
+                pool(state.moments, state.variance, state.kurtosis, 0)
                 renew_laws(plan, state, pulls)
             else:
                 location, scale, df = law_now(plan, state, pulls, k)
@@ -176,14 +161,17 @@ KERNEL_CODE = ("advance_large_k", "current_law", "law_renewal")  # what the numb
 
 
 @cache
-def kernel_for(laws: tuple[Any, ...], draws: tuple[Any, ...]) -> Any:
+def kernel_for(laws: tuple[Any, ...], draws: tuple[Any, ...], fourth_moment: bool) -> Any:
     """The kernel that plays rules with these laws on rewards from these draws; a plan names one of each by number."""
-    digest = code_digest(laws, draws, current_law, law_renewal)[:16]
-    law_now = current_law(switch(f"tree_law_{digest}", [compiled(law) for law in laws]), digest)
+    records = records_for(fourth_moment)
+    digest = code_digest(laws, draws, records, current_law, law_renewal)[:16]
+    law_now = current_law(switch(f"tree_law_{digest}", [compiled(law) for law in laws]), records, digest)
     return specialise(
         advance_large_k,
         digest,
         law_now=law_now,
+        add=records.add,
+        pool=records.pool,
         renew_laws=law_renewal(law_now, digest),
         draw_of=switch(f"tree_draw_{digest}", [compiled(draw) for draw in draws]),
     )

@@ -15,20 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bootleader._core.code_fingerprint import code_digest
+from bootleader._core.kernels.moment_records import ANCHOR, COUNT, DRIFT, MomentRecords, records_for
 from bootleader._core.kernels.run_setup import Streams
 from bootleader._core.kernels.trajectory import Trajectory
 from bootleader._core.kernels.vector_sampling import draw_normals, studentise_lanes, toss_coins
-from bootleader._core.moments import welford
 from bootleader._core.numba_bridge import compiled, inline, inner, is_raised, named, specialise, switch
 from bootleader._core.parameters import ArmParameters, RewardParameters
 from bootleader._core.reference_player import POOLING_GROWTH
 from bootleader._core.rng import Stream, below, mix64, uniform
-from bootleader._core.rules import ArmStatistics, Noise, SharedStatistics
+from bootleader._core.rules import Noise
 from bootleader._core.sampling import accepted_normal, finish_normal, rejected
 
 NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
-
-COUNT, ANCHOR, DRIFT, RSS = range(4)  # columns of a moments record
 
 
 class Plan(NamedTuple):
@@ -48,7 +46,8 @@ class Plan(NamedTuple):
 class State(NamedTuple):
     """The arms' moments and index laws (arm x lane), and what a lane has beside them.
 
-    ``moments[k, lane]`` is (count, anchor, drift, RSS): they are read and written together, so they lie together.
+    ``moments[k, lane]`` is a record of :mod:`bootleader._core.kernels.moment_records`: its numbers are read and written
+    together, so they lie together.
     """
 
     moments: Any
@@ -60,6 +59,7 @@ class State(NamedTuple):
     initial_arms: Any  # the arms that still need initial pulls, and
     initial_left: Any  # how many they are
     variance: Any
+    kurtosis: Any  # empty unless the rule asks for fourth moments
     renewed_at: Any  # pulls at the last renewal of all laws
     regret: Any
 
@@ -69,17 +69,18 @@ class State(NamedTuple):
         return self.moments[:, :, COUNT]
 
 
-def new_state(noise_sd: Any, gap: Any) -> State:
+def new_state(noise_sd: Any, gap: Any, fourth_moment: bool) -> State:
     """The lanes before the first round."""
     arms, lanes = gap.shape
     return State(
-        moments=np.zeros((arms, lanes, 4)),
+        moments=np.zeros((arms, lanes, records_for(fourth_moment).columns)),
         **{name: np.zeros((arms, lanes)) for name in ("location", "scale", "shape")},
         noise_sd=noise_sd,
         gap=gap,
         initial_arms=np.repeat(np.arange(arms)[:, None], lanes, axis=1),
         initial_left=np.full(lanes, arms),
         variance=np.zeros(lanes),
+        kurtosis=np.zeros(lanes if fourth_moment else 0),
         renewed_at=np.zeros(1, np.int64),
         regret=np.zeros(lanes),
     )
@@ -137,9 +138,12 @@ class Lanes(NamedTuple):
             whole[:, first:last] = piece
 
 
-def new_lanes(parameters: ArmParameters, streams: Streams, noise_sd: Any, gap: Any, trajectory: Trajectory) -> Lanes:
+def new_lanes(
+    parameters: ArmParameters, streams: Streams, noise_sd: Any, gap: Any, trajectory: Trajectory, fourth_moment: bool
+) -> Lanes:
     """The runs of a block before the first round."""
-    return Lanes(parameters, streams, new_state(noise_sd, gap), new_scratch(*gap.shape), trajectory)
+    state = new_state(noise_sd, gap, fourth_moment)
+    return Lanes(parameters, streams, state, new_scratch(*gap.shape), trajectory)
 
 
 # A round --------------------------------------------------------------------------------------------------------------
@@ -250,17 +254,6 @@ def pay_normal(arm, parameters, states, stride, words, reward):
 
 
 @inner
-def pool(moments, variance):
-    """Renew every lane's pooled variance."""
-    for lane in range(variance.shape[0]):
-        squares, freedom = 0.0, 0.0
-        for k in range(moments.shape[0]):
-            squares += moments[k, lane, RSS]
-            freedom += max(moments[k, lane, COUNT] - 1.0, 0.0)
-        variance[lane] = squares / freedom if freedom > 0.0 else 0.0
-
-
-@inner
 def record(trajectory, mark, state, scratch):
     """Record every lane at a checkpoint; lanes innermost, as in a round."""
     moments, gap, largest = state.moments, state.gap, scratch.best
@@ -284,33 +277,33 @@ def record(trajectory, mark, state, scratch):
 # What depends on the rule and on the reward family ------------------------------------------------------------------
 
 
-def learner(law: Any, digest: str, place: int) -> Any:
+def learner(law: Any, records: MomentRecords, digest: str, place: int) -> Any:
     """One rule's step after a round: the pulled arms' moments, their index laws, and the regret."""
-    scalar = compiled(law)
+    scalar, add, arm_of, shared_of = compiled(law), records.add, records.arm, records.shared
 
     @inner
     @named(f"learn_arm_{digest}_{place}")
     def learn(plan, pulls, arm, reward, state):
-        moments, noise_sd, gap, variance = state.moments, state.noise_sd, state.gap, state.variance
+        moments, noise_sd, gap = state.moments, state.noise_sd, state.gap
+        variance, kurtosis = state.variance, state.kurtosis
         location, scale, shape, regret = state.location, state.scale, state.shape, state.regret
         params, horizon = plan.params, plan.horizon
         for lane in range(arm.shape[0]):
             k = arm[lane]
-            moment = moments[k, lane]
-            count, anchor, drift, rss = welford(moment[COUNT], moment[ANCHOR], moment[DRIFT], moment[RSS], reward[lane])
-            moment[COUNT], moment[ANCHOR], moment[DRIFT], moment[RSS] = count, anchor, drift, rss
+            add(moments[k, lane], reward[lane])
             location[k, lane], scale[k, lane], shape[k, lane] = scalar(
                 params,
-                ArmStatistics(count, anchor + drift, rss, noise_sd[k, lane]),
-                SharedStatistics(variance[lane], pulls, gap.shape[0], horizon),
+                arm_of(moments[k, lane], noise_sd[k, lane]),
+                shared_of(variance, kurtosis, lane, pulls, gap.shape[0], horizon),
             )
             regret[lane] += gap[k, lane]
 
     return learn
 
 
-def law_renewal(law_of: Any, digest: str) -> Any:
+def law_renewal(law_of: Any, records: MomentRecords, digest: str) -> Any:
     """The renewal of all laws."""
+    arm_of, shared_of = records.arm, records.shared
 
     @inner
     @named(f"renew_laws_{digest}")
@@ -318,15 +311,27 @@ def law_renewal(law_of: Any, digest: str) -> Any:
         arms, lanes = state.location.shape
         for k in range(arms):
             for lane in range(lanes):
-                moment = state.moments[k, lane]
                 state.location[k, lane], state.scale[k, lane], state.shape[k, lane] = law_of(
                     plan.law,
                     plan.params,
-                    ArmStatistics(moment[COUNT], moment[ANCHOR] + moment[DRIFT], moment[RSS], state.noise_sd[k, lane]),
-                    SharedStatistics(state.variance[lane], pulls, arms, plan.horizon),
+                    arm_of(state.moments[k, lane], state.noise_sd[k, lane]),
+                    shared_of(state.variance, state.kurtosis, lane, pulls, arms, plan.horizon),
                 )
 
     return renew_laws
+
+
+def pooling(records: MomentRecords, digest: str) -> Any:
+    """The renewal of what is pooled over the arms."""
+    pool_lane = records.pool
+
+    @inner
+    @named(f"pool_{digest}")
+    def pool(state):
+        for lane in range(state.variance.shape[0]):
+            pool_lane(state.moments[:, lane], state.variance, state.kurtosis, lane)
+
+    return pool
 
 
 def payment(draw_of: Any, digest: str) -> Any:
@@ -350,6 +355,7 @@ def payment(draw_of: Any, digest: str) -> Any:
 # Filled in by `kernel_for`.
 learn: Any = None
 renew_laws: Any = None
+pool: Any = None
 pay: Any = None
 EVERY_ROUND = False  # a constant of the kernel: as a branch on the plan it slows down the rules that do not need it
 
@@ -363,7 +369,7 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
     initial_rounds = plan.initial_pulls * state.moments.shape[0]
     mark = np.searchsorted(checkpoints, start + 1)
     if start == 0 and initial_rounds == 0:
-        pool(state.moments, state.variance)
+        pool(state)
         renew_laws(plan, state, 0)
     for played in range(start, stop):
         if is_raised(interrupt):
@@ -394,7 +400,7 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
         pool_is_old = plan.pooled and POOLING_GROWTH * (pulls - renewed_at[0]) >= renewed_at[0]
         if pulls >= initial_rounds and (renewed_at[0] == 0 or pool_is_old):
             renewed_at[0] = pulls
-            pool(state.moments, state.variance)
+            pool(state)
             renew_laws(plan, state, pulls)
         if pulls == checkpoints[mark]:
             record(trajectory, mark, state, scratch)
@@ -402,23 +408,25 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
     return stop
 
 
-KERNEL_CODE = ("advance", "learner", "law_renewal", "payment")  # what the numbers of a run depend on
+KERNEL_CODE = ("advance", "learner", "law_renewal", "pooling", "payment")  # what the numbers of a run depend on
 
 
 @cache
-def kernel_for(laws: tuple[Any, ...], draws: tuple[Any, ...], every_round: bool) -> Any:
+def kernel_for(laws: tuple[Any, ...], draws: tuple[Any, ...], every_round: bool, fourth_moment: bool) -> Any:
     """The kernel that plays rules with these laws on rewards from these draws; a plan names one of each by number.
 
     With ``every_round`` the laws of all arms are renewed in every round.
     """
-    digest = code_digest(laws, draws, every_round, learner, law_renewal, payment)[:16]
+    records = records_for(fourth_moment)
+    digest = code_digest(laws, draws, every_round, records, learner, law_renewal, pooling, payment)[:16]
     law_of = switch(f"law_{digest}", [compiled(law) for law in laws])
     draw_of = switch(f"draw_{digest}", [compiled(draw) for draw in draws])
     return specialise(
         advance,
         digest,
-        learn=switch(f"learn_{digest}", [learner(law, digest, place) for place, law in enumerate(laws)]),
-        renew_laws=law_renewal(law_of, digest),
+        learn=switch(f"learn_{digest}", [learner(law, records, digest, place) for place, law in enumerate(laws)]),
+        renew_laws=law_renewal(law_of, records, digest),
+        pool=pooling(records, digest),
         pay=payment(draw_of, digest),
         EVERY_ROUND=every_round,
     )
