@@ -7,10 +7,15 @@ PIP := $(BIN)/python -m pip install --quiet
 
 install: .venv/ready
 
-.venv/ready: pyproject.toml
+# The package alone: all that the reproduction needs.
+.venv/ready-package: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(PIP) --upgrade "pip>=25.1"
-	$(PIP) --editable ".[dask]" --group dev --group docs
+	$(PIP) --editable ".[dask]"
+	touch $@
+
+.venv/ready: .venv/ready-package
+	$(PIP) --group dev --group docs
 	.ci/install-chromium
 	touch $@
 
@@ -60,7 +65,7 @@ docs: install
 bench: .venv/ready-bench
 	$(BIN)/python -m benchmarks $(ARGS)
 
-reproduce: install
+reproduce: .venv/ready-package
 	$(BIN)/bootleader reproduce --out results/
 
 clean:
