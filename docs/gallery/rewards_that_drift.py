@@ -14,7 +14,7 @@ figure, panel = plt.subplots(figsize=(7, 4), layout="constrained")
 for half_life in (None, 200):
     regret = np.zeros(len(best))
     for run in range(5):
-        agent = bl.Agent(bl.AdaptiveReBoot(), ["a", "b", "c"], seed=run, discount=half_life)
+        agent = bl.Agent(bl.AdaptiveReBoot(), ["a", "b", "c"], seed=run, half_life=half_life)
         rng = np.random.default_rng(run)
         for t, winner in enumerate(best):
             arm = agent.pull()

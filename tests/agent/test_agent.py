@@ -137,9 +137,9 @@ def test_an_unknown_arm_raises_and_changes_nothing(arm: Any) -> None:
         ({"arms": {"red"}}, "a set has another order in every process, got {'red'}"),
         ({"arms": frozenset({"red"})}, "a set has another order"),
         ({"seed": -1}, "seed"),
-        ({"discount": 0}, "discount"),
-        ({"discount": 0.99}, "a half-life in rounds, of at least 1, got 0.99; a factor of 0.99 .* half-life of 68.97"),
-        ({"discount": 0.3}, "a half-life in rounds, of at least 1, got 0.3$"),
+        ({"half_life": 0}, "half_life"),
+        ({"half_life": 0.99}, "a number of rounds, of at least 1, got 0.99; a factor of 0.99 .* half-life of 68.97"),
+        ({"half_life": 0.3}, "a number of rounds, of at least 1, got 0.3$"),
         ({"maximize": 1}, "maximize"),
         ({"max_open": 0}, "max_open"),
         ({"max_age": -1.0}, "max_age"),
@@ -147,7 +147,7 @@ def test_an_unknown_arm_raises_and_changes_nothing(arm: Any) -> None:
         ({"policy": "ReBoot"}, "policy must be"),
         ({"policy": bl.ThompsonSampling(noise_sd="oracle")}, "oracle"),
         ({"policy": bl.ThompsonSampling(noise_sd=(1.0, 2.0))}, "3 arms"),
-        ({"policy": bl.Giro(), "discount": 10.0}, "moments only"),
+        ({"policy": bl.Giro(), "half_life": 10.0}, "moments only"),
     ],
     ids=lambda value: str(value)[:30],
 )
@@ -156,7 +156,7 @@ def test_bad_parameters_raise(options: Any, match: str) -> None:
         agent_of(**options)
 
 
-def test_batches_share_out_the_opening() -> None:
+def test_batches_share_out_the_initial_pulls() -> None:
     agent = agent_of()
     for _ in range(3):  # a batch that nobody rewarded is not remembered
         batch = agent.pull_many(6)

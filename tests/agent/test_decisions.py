@@ -129,7 +129,7 @@ def test_an_arm_whose_rewards_never_come_does_not_hold_up_the_others() -> None:
         choices.append(decision.arm)
         if decision.arm != "red":
             agent.reward(decision.id, rng.normal())
-    assert choices.count("red") == 2  # as often as the opening asks for, then no more
+    assert choices.count("red") == 2  # the initial pulls, then no more
     clock.now += 3600.0
     assert agent.decide().arm == "red"  # given up on, so tried again
 

@@ -17,7 +17,7 @@ BANDIT = bl.GaussianBandit(bl.Uniform(0, 1, arms=3), sd=0.8)
 
 
 def rewards_of(bandit: Any, seed: int, rounds: int) -> Any:
-    """The rewards that a simulation's first run pays: call with an arm's number."""
+    """The rewards that a simulation's first run pays: call with an arm's number and the pulls so far."""
     block = Block(None, bandit, seed, 0, 1, rounds, np.array([rounds]))
     return reward_source(block, Runs.of(block), 0)
 
@@ -26,14 +26,14 @@ def played(policy: Any, bandit: Any, seed: int, rounds: int, late: bool = False)
     agent = bl.Agent(policy, [str(k) for k in range(bandit.arms)], seed=seed)
     pays = rewards_of(bandit, seed, rounds)
     choices = []
-    for _ in range(rounds):
+    for pulls in range(rounds):
         if late:
             decision = agent.decide(probability=False)
             choices.append(int(decision.arm))
-            agent.reward(decision.id, pays(choices[-1]))
+            agent.reward(decision.id, pays(choices[-1], pulls))
         else:
             choices.append(int(agent.pull()))
-            agent.update(str(choices[-1]), pays(choices[-1]))
+            agent.update(str(choices[-1]), pays(choices[-1], pulls))
     return choices
 
 

@@ -17,7 +17,7 @@ INDEX_POLICIES = [
 
 def test_moments_are_those_of_rewards_weighted_by_their_age() -> None:
     half_life = 25.0
-    agent = bl.Agent(bl.ThompsonSampling(), ["a", "b"], seed=1, discount=half_life)
+    agent = bl.Agent(bl.ThompsonSampling(), ["a", "b"], seed=1, half_life=half_life)
     rng = np.random.default_rng(0)
     told: dict[str, list[tuple[int, float]]] = {"a": [], "b": []}
     for round_ in range(1, 201):
@@ -37,8 +37,8 @@ def test_moments_are_those_of_rewards_weighted_by_their_age() -> None:
 
 
 @pytest.mark.parametrize("policy", INDEX_POLICIES, ids=str)
-def test_an_arm_fades_to_its_opening_and_no_further(policy: Any) -> None:
-    agent = bl.Agent(policy, ["a", "b"], seed=1, discount=10.0)
+def test_an_arm_fades_to_its_initial_pulls_and_no_further(policy: Any) -> None:
+    agent = bl.Agent(policy, ["a", "b"], seed=1, half_life=10.0)
     rng = np.random.default_rng(0)
     for _ in range(20):
         agent.update("b", 5.0 + rng.normal())
@@ -46,30 +46,30 @@ def test_an_arm_fades_to_its_opening_and_no_further(policy: Any) -> None:
     for _ in range(2000):
         agent.update("a", rng.normal())
     after = agent._learner.state_now(1)
-    opening = policy.rule.initial_pulls
-    assert after.count == pytest.approx(opening, abs=1e-12)
-    if opening:
+    initial_pulls = policy.rule.initial_pulls
+    assert after.count == pytest.approx(initial_pulls, abs=1e-12)
+    if initial_pulls:
         assert after.rss / after.count == pytest.approx(before.rss / before.count)
     agent.update("b", 0.0)
-    assert agent._learner.state_now(1).count == pytest.approx(opening + 1.0, abs=1e-12)
+    assert agent._learner.state_now(1).count == pytest.approx(initial_pulls + 1.0, abs=1e-12)
     assert sum(agent.probabilities().values()) == pytest.approx(1.0)
     assert agent.pull() in ("a", "b")
 
 
 def test_laws_lag_by_a_fraction_of_the_half_life_at_most() -> None:
-    agent = bl.Agent(bl.ReBoot(sigma_a=1.5), ["a", "b"], seed=1, discount=320.0)
+    agent = bl.Agent(bl.ReBoot(sigma_a=1.5), ["a", "b"], seed=1, half_life=320.0)
     agent.update_many(["a", "b"] * 50, [0.0, 1.0] * 50)
     agent.pull()
     for _ in range(500):
         agent.update("a", 0.0)
         learner: Any = agent._learner
-        behind = learner.rounds - max(learner.pooled_at, learner.arms[1].last)
+        behind = learner.rounds - max(learner.laws.pooled_at, learner.arms[1].last)
         assert behind <= 10
 
 
 def test_an_arm_grows_young_again() -> None:
-    """Below 13 rewards' worth AdaptiveReBoot's noise is a Student's; a discount leads back there."""
-    agent = bl.Agent(bl.AdaptiveReBoot(), ["a", "b"], seed=1, discount=1000.0)
+    """Below 13 rewards' worth AdaptiveReBoot's noise is a Student's; a half-life leads back there."""
+    agent = bl.Agent(bl.AdaptiveReBoot(), ["a", "b"], seed=1, half_life=1000.0)
     rng = np.random.default_rng(0)
     for _ in range(15):
         agent.update_many(["a", "b"], rng.normal(size=2))
@@ -80,16 +80,15 @@ def test_an_arm_grows_young_again() -> None:
             agent.update("a", rng.normal())
         agent.update("b", rng.normal())
         agent.pull()
-        young = sum(shape != float("inf") for shape in learner.shape)
-        assert learner._young == young
-        assert learner._quick == (young == 0)
+        young = sum(shape != float("inf") for shape in learner.laws.shape)
+        assert (learner.fast is not None) == (young == 0)
         ages.add(young)
     assert ages == {0, 1}
 
 
-def regret(policy: Any, seed: int, discount: float | None, rounds: int = 6000, changes: int = 3) -> float:
+def regret(policy: Any, seed: int, half_life: float | None, rounds: int = 6000, changes: int = 3) -> float:
     """Three Gaussian arms, sd 1; the best is one better, and another one after every ``rounds / changes``."""
-    agent = bl.Agent(policy, ["0", "1", "2"], seed=seed, discount=discount)
+    agent = bl.Agent(policy, ["0", "1", "2"], seed=seed, half_life=half_life)
     noise = np.random.default_rng(seed).normal(size=rounds)
     lost = 0.0
     for t in range(rounds):
@@ -103,15 +102,15 @@ def regret(policy: Any, seed: int, discount: float | None, rounds: int = 6000, c
 @pytest.mark.parametrize(
     "policy", [bl.AdaptiveReBoot(), bl.ReBoot(sigma_a=1.5), bl.ThompsonSampling(prior_sd=10.0), bl.UCB1()], ids=str
 )
-def test_a_discount_follows_an_arm_that_stops_being_the_best(policy: Any) -> None:
+def test_a_half_life_follows_an_arm_that_stops_being_the_best(policy: Any) -> None:
     seeds = range(5)
     without = np.mean([regret(policy, seed, None) for seed in seeds])
     within = np.mean([regret(policy, seed, 200.0) for seed in seeds])
-    print(f"{policy}: regret {without:.0f} without a discount, {within:.0f} with a half-life of 200 rounds")
+    print(f"{policy}: regret {without:.0f} without a half-life, {within:.0f} with a half-life of 200 rounds")
     assert within < 0.6 * without
 
 
-def test_without_drift_a_discount_costs_something() -> None:
+def test_without_drift_a_half_life_costs_something() -> None:
     """Why it is not on by default."""
     without = np.mean([regret(bl.AdaptiveReBoot(), seed, None, changes=1) for seed in range(5)])
     within = np.mean([regret(bl.AdaptiveReBoot(), seed, 200.0, changes=1) for seed in range(5)])

@@ -71,7 +71,7 @@ def numbers_in(document):
     def walk(value):
         if isinstance(value, dict):
             for key, inner in value.items():
-                if key not in ("checksum", "version", "settled"):
+                if key not in ("checksum", "version", "settled", "rewarded"):
                     walk(inner)
         elif isinstance(value, list):
             for inner in value:

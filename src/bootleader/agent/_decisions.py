@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, NamedTuple
+from numbers import Real
+from operator import setitem
+from typing import Any, Final, NamedTuple
+
+from bootleader._core.text import shown
+from bootleader.agent._journal import Store
+from bootleader.agent._validation import LATEST, MOST_REWARDS
 
 DEFAULT_LIMIT: Final = 100_000
 DEFAULT_AGE: Final = 7 * 86_400.0
+
+_WALL_AHEAD: Final = time.time() - time.monotonic()
+
+
+def steady_clock() -> float:
+    """Seconds since 1970, by the wall clock when the library was imported and by the monotonic clock since.
+
+    Inside a process it never jumps; between processes it agrees as well as their wall clocks do.
+    """
+    return _WALL_AHEAD + time.monotonic()
 
 
 @dataclass(frozen=True)
@@ -29,6 +46,13 @@ class Decision:
         The probability with which this arm was chosen, for evaluating the log offline; None if it was not asked for.
     standard_error : float or None
         Of the probability where it is a Monte Carlo estimate (history policies); None where it is exact.
+
+    Examples
+    --------
+    >>> from bootleader import Agent, UCB1
+    >>> decision = Agent(UCB1(), ["a", "b"], seed=1).decide()
+    >>> decision.arm, decision.probability, decision.standard_error
+    ('b', 0.5, None)
     """
 
     id: str
@@ -38,27 +62,45 @@ class Decision:
 
 
 class Receipt(StrEnum):
-    """What :meth:`Agent.reward` did."""
+    """What :meth:`Agent.reward` did.
+
+    Attributes
+    ----------
+    COUNTED
+        The reward is learnt.
+    REPEATED
+        The same reward was learnt before; nothing changed.
+    ARM_REMOVED
+        The arm had left by the first report; nothing is ever learnt.
+
+    Examples
+    --------
+    >>> from bootleader import Agent, UCB1
+    >>> agent = Agent(UCB1(), ["a", "b"], seed=1)
+    >>> decision = agent.decide()
+    >>> agent.reward(decision.id, 1.0), agent.reward(decision.id, 1.0)
+    (<Receipt.COUNTED: 'counted'>, <Receipt.REPEATED: 'already counted'>)
+    """
 
     COUNTED = "counted"
     REPEATED = "already counted"
     ARM_REMOVED = "arm removed"
 
 
-class Pending(NamedTuple):
-    """A decision without a reward so far."""
+class OpenDecision(NamedTuple):
+    """A decision whose reward has not come."""
 
     arm: str
     time: float
     live: bool = True  # False once the arm is removed
 
 
-class Settled(NamedTuple):
+class RewardedDecision(NamedTuple):
     """A decision with its reward, kept to recognise a second report."""
 
     value: float
     time: float
-    learnt: bool  # not if the arm had left
+    learnt: bool  # False if the arm was removed before
 
     def reported_again(self, decision_id: str, value: float) -> Receipt:
         """What a second report means; another value is an error."""
@@ -68,70 +110,107 @@ class Settled(NamedTuple):
 
 
 class Ledger:
-    """The open decisions and the lately settled ones: at most ``limit`` of each, none older than ``age`` seconds.
+    """The open decisions and the lately rewarded ones: at most ``max_open`` of each, none older than ``max_age``.
+
+    Both tables are in order of time, because :meth:`now` never goes back: what is due is always at their heads.
 
     Ids are never given out twice. Whatever makes, restores or forks a ledger writes ids under a random tag of its
     own, so a decision made between a save and a crash is unknown to the restored agent, not mistaken for a newer one.
     """
 
-    def __init__(self, limit: int, age: float, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, max_open: int, max_age: float, clock: Callable[[], float] = steady_clock) -> None:
         if not callable(clock):
-            raise TypeError(f"clock must be a function that returns the time in seconds, got {clock!r}")
-        self.limit, self.age, self.clock = limit, age, clock
-        self.open: OrderedDict[str, Pending] = OrderedDict()
-        self.settled: OrderedDict[str, Settled] = OrderedDict()
+            raise TypeError(f"clock must be a function that returns the time in seconds, got {shown(clock)}")
+        self.max_open, self.max_age, self.clock = max_open, max_age, clock
+        self.open: OrderedDict[str, OpenDecision] = OrderedDict()
+        self.rewarded: OrderedDict[str, RewardedDecision] = OrderedDict()
         self.issued = 0
-        self._take_tag()
+        self._time = (-math.inf, 0.0)  # the latest time, and what is added to the clock's readings
+        self._tag = (secrets.token_hex(6), os.getpid())
 
-    def _take_tag(self) -> None:
-        self._tag, self._process = secrets.token_hex(6), os.getpid()
+    # Time ----------------------------------------------------------------------------------------------------------
 
-    def issue(self, arm: str) -> str:
-        """Open a decision; return its id."""
-        if os.getpid() != self._process:  # forked: the parent goes on with the old tag
-            self._take_tag()
-        self.issued += 1
-        decision_id = f"{self._tag}-{self.issued}"
-        self.open[decision_id] = Pending(arm, self.clock())
-        return decision_id
+    def now(self) -> float:
+        """The time. Where the clock goes back, time stands still and then goes on from there."""
+        reading = self.clock()
+        if isinstance(reading, bool) or not isinstance(reading, Real):
+            raise TypeError(f"clock must return a number of seconds, got {shown(reading)}")
+        latest, added = self._time
+        if not -LATEST <= reading <= LATEST:
+            raise ValueError(f"clock must return a number of seconds up to {LATEST:g} in size, got {shown(reading)}")
+        now = float(reading) + added
+        if now < latest:
+            now, added = latest, latest - float(reading)
+        self._time = (now, added)
+        return now
 
-    def find(self, decision_id: str) -> Pending | Settled | None:
-        """An open decision or a settled one; None if it is unknown, or old enough to be forgotten."""
-        found = self.open.get(decision_id) or self.settled.get(decision_id)
-        return found if found is not None and found.time >= self.clock() - self.age else None
+    def continue_from(self, latest: float) -> None:
+        """Let no time be earlier than this one: the latest of a document, which another machine may have written."""
+        self._time = (latest, 0.0)
 
-    def awaited(self) -> list[tuple[str, Pending]]:
+    # Look ups ------------------------------------------------------------------------------------------------------
+
+    def find(self, decision_id: str, now: float) -> OpenDecision | RewardedDecision | None:
+        """An open decision or a rewarded one; None if it is unknown, or old enough to be forgotten."""
+        found = self.open.get(decision_id) or self.rewarded.get(decision_id)
+        return found if found is not None and found.time >= now - self.max_age else None
+
+    def awaited(self) -> list[tuple[str, OpenDecision]]:
         """The open decisions, oldest first, those left out that are old enough to be forgotten."""
-        horizon = self.clock() - self.age
-        return [(decision_id, pending) for decision_id, pending in self.open.items() if pending.time >= horizon]
+        horizon = self.now() - self.max_age
+        return [(key, decision) for key, decision in self.open.items() if decision.time >= horizon]
 
-    def settle(self, decision_id: str, value: float) -> None:
-        """Close an open decision."""
-        pending = self.open.pop(decision_id)
-        self.settled[decision_id] = Settled(value, self.clock(), pending.live)
+    def due(self, table: OrderedDict[str, Any], now: float, extra: int = 0) -> list[str]:
+        """The ids in a table that are too old, or too many if so many were added."""
+        horizon, surplus = now - self.max_age, len(table) + extra - self.max_open
+        ids: list[str] = []
+        if surplus <= 0 and (not table or table[next(iter(table))].time >= horizon):  # nearly always
+            return ids
+        for key, decision in table.items():
+            if decision.time >= horizon and len(ids) >= surplus:
+                break
+            ids.append(key)
+        return ids
 
-    def expire(self) -> Iterator[str]:
-        """Forget what is too old or too much; the arms whose decisions are given up."""
-        horizon = self.clock() - self.age
-        while self.settled and (len(self.settled) > self.limit or next(iter(self.settled.values())).time < horizon):
-            self.settled.popitem(last=False)
-        while self.open and (len(self.open) > self.limit or next(iter(self.open.values())).time < horizon):
-            _, pending = self.open.popitem(last=False)
-            if pending.live:
-                yield pending.arm
-
-    def orphan(self, arm: str) -> None:
-        """The arm of these decisions is gone; their rewards will teach nothing."""
-        for decision_id, pending in self.open.items():
-            if pending.arm == arm:
-                self.open[decision_id] = pending._replace(live=False)
+    def next_id(self) -> str:
+        """The id that the next decision will have."""
+        tag, process = self._tag
+        if os.getpid() != process:  # forked: the parent goes on with the old tag
+            tag = secrets.token_hex(6)
+            self._tag = (tag, os.getpid())
+        if self.issued >= MOST_REWARDS:
+            raise ValueError(f"an agent makes at most 2**53 decisions, got one more after {self.issued}")
+        return f"{tag}-{self.issued + 1}"
 
     def why_unknown(self, decision_id: str) -> str:
-        """What to say of an id that is neither open nor settled."""
+        """What to say of an id that is neither open nor rewarded."""
         tag, _, number = decision_id.rpartition("-")
-        if tag == self._tag and number.isdigit() and 0 < int(number) <= self.issued:
+        if tag == self._tag[0] and number.isdecimal() and len(number) < 20 and 0 < int(number) <= self.issued:
             return (
                 f"decision {decision_id!r} is forgotten: of open decisions, and of rewarded ones, the last "
-                f"{self.limit} are kept, for {self.age:g} seconds"
+                f"{self.max_open} are kept, for {self.max_age:g} seconds"
             )
-        return f"decision {decision_id!r} is unknown: report an id that decide() of this agent returned"
+        return f"decision {shown(decision_id)} is unknown: report an id that decide() of this agent returned"
+
+    # Changes -------------------------------------------------------------------------------------------------------
+
+    def issuing(self, decision_id: str, arm: str, now: float) -> list[Store]:
+        """What opens a decision."""
+        return [(setitem, self.open, decision_id, OpenDecision(arm, now)), (setattr, self, "issued", self.issued + 1)]
+
+    def rewarding(self, decision_id: str, value: float, now: float) -> list[Store]:
+        """What gives an open decision its reward."""
+        rewarded = RewardedDecision(value, now, self.open[decision_id].live)
+        return [(OrderedDict.pop, self.open, decision_id, None), (setitem, self.rewarded, decision_id, rewarded)]
+
+    def forgetting(self, table: OrderedDict[str, Any], ids: list[str]) -> list[Store]:
+        """What takes decisions out of a table."""
+        return [(OrderedDict.pop, table, key, None) for key in ids]
+
+    def orphaning(self, arm: str) -> list[Store]:
+        """What marks the decisions of an arm that is removed; their rewards will teach nothing."""
+        return [
+            (setitem, self.open, key, decision._replace(live=False))
+            for key, decision in self.open.items()
+            if decision.arm == arm
+        ]

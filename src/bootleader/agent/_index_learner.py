@@ -1,32 +1,43 @@
-"""Learners for the policies whose index is location + scale * noise: all but the history ones."""
+"""Learners for the policies whose index is location + scale * noise: all but the history policies."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Sequence
 from operator import add, mul
 from typing import Any, Final
 
 import numpy as np
 
+from bootleader._core.moments import welford
 from bootleader._core.reference_player import POOLING_GROWTH
 from bootleader._core.rng import uniform
 from bootleader._core.rules import IndexRule, Noise, SharedStatistics
 from bootleader._core.sampling import fair_binomial, studentise
-from bootleader.agent._large_k import Crowd, Level, compile_kernels, many_laws
-from bootleader.agent._learner import ArmState, Learner
+from bootleader.agent._arm_state import ArmState, moved_anchor
+from bootleader.agent._draft import Draft
+from bootleader.agent._large_k import LargeK, Thresholds, compile_kernels, many_laws
+from bootleader.agent._laws import Law, Laws, MutableStatistics
+from bootleader.agent._learner import Learner, first_of
+from bootleader.agent._streams import Streams
+from bootleader.agent._validation import MOST_REWARDS
 
-Law = tuple[float, float, float]
+Moments = tuple[float, float, float, float]  # count, anchor, drift, RSS
 
-RENEWALS: Final = 32  # with a discount, how often in a half-life the laws of all arms are renewed
+RENEWALS: Final = 32  # with a half-life, how often in it the laws of all arms are renewed
 
 
 class IndexLearner(Learner):
     """Keeps the index law of every playing arm, and draws a leader.
 
-    With a discount, an arm's count and RSS are halved by every ``half_life`` rounds that pass since its last reward,
-    but the count never falls below the opening's number of rewards: what faded further would leave nothing to
-    explore with. The mean stays; new rewards weigh more against it the more it has faded.
+    With a half-life, an arm's count and RSS are halved by every ``half_life`` rounds that pass since its last reward,
+    but the count never falls below the number of initial pulls: what faded further would leave nothing to explore
+    with. The mean stays; new rewards weigh more against it the more it has faded.
+
+    Attributes
+    ----------
+    fast : Laws or None
+        The laws, if an index takes one normal variable and nothing else has to be looked at.
     """
 
     rule: IndexRule
@@ -34,52 +45,89 @@ class IndexLearner(Learner):
     def __init__(self, rule: IndexRule, seed: int, run: int = 0, half_life: float | None = None) -> None:
         super().__init__(rule, seed, run)
         self.half_life = half_life
-        self.variance = 0.0  # pooled over the arms at
-        self.pooled_at = 0  # this round, when all laws were renewed; they will be again
-        self._renew_at = 0.0  # at this one
-        self.location: list[float] = []
-        self.scale: list[float] = []
-        self.shape: list[float] = []
-        self._normal = rule.noise in (Noise.NORMAL, Noise.STUDENT) and rule.epsilon == 0.0
-        self._young = 0  # playing arms whose noise is a Student's
-        self._quick = False  # whether an index takes one normal and nothing else
-        self._crowd: Crowd | None = None  # finds the leader where there are very many arms
+        self.fast: Laws | None = None
+        self._is_normal = rule.noise in (Noise.NORMAL, Noise.STUDENT) and rule.epsilon == 0.0
+        self._law_of, self._params, self._statistics = rule.law, rule.params, MutableStatistics()
+        self._is_certain = rule.noise in (Noise.NONE, Noise.OPTIMISM) and rule.epsilon == 0.0
 
     def prepare(self, arms: int) -> None:
+        if self.rule.noise in (Noise.NORMAL, Noise.STUDENT):
+            import scipy.special  # noqa: F401  (what the first probability would import under the lock)
         if self.rule.uses_leader_tree(arms):
             compile_kernels(self.rule)
 
-    def choose(self) -> int:
-        # What nearly every choice is, without a call more than it needs.
-        if self._quick and not self.stale and not self.open.slots:
-            normals = self.normals
-            start = normals.at
-            stop = start + len(self.location)
-            if stop <= normals.next_rejected:
-                normals.at = stop
-                indices = list(map(add, self.location, map(mul, self.scale, normals.values[start:stop])))
+    def finish(self) -> None:
+        if self.pending.__class__ is tuple:
+            self._store_reward(*self.pending)
+        else:
+            for store, target, key, value in self.pending:
+                store(target, key, value)
+            self.fast = self._fast_laws()
+        self.pending = None
+
+    def _fast_laws(self) -> Laws | None:
+        laws = self.laws
+        if (
+            not self._is_normal
+            or self.rule.every_round
+            or self.stale
+            or self.initial.slots
+            or not laws.playing
+            or laws.tree is not None
+        ):
+            return None
+        if self.rule.noise == Noise.STUDENT and laws.shape.count(math.inf) < len(laws.shape):
+            return None
+        return laws
+
+    # Choices -------------------------------------------------------------------------------------------------------
+
+    def pull(self) -> int:
+        laws = self.fast
+        if laws is not None:  # nearly every choice
+            streams = self.streams
+            start = streams.at
+            stop = start + len(laws.location)
+            if stop <= streams.next_rejected:
+                indices = list(map(add, laws.location, map(mul, laws.scale, streams.values[start:stop])))
                 best = max(indices)
                 if indices.count(best) == 1:
-                    return self.playing[indices.index(best)]
-                return self.playing[self.first_of(indices)]
-        return super().choose()
+                    streams.at = stop
+                    return laws.playing[indices.index(best)]
+        if self.stale or self.initial.slots or not self.laws.playing:
+            return super().pull()
+        laws = self._current(self.laws)
+        if self._is_certain and laws.tree is None:
+            indices = self._indices(laws, self.streams)
+            best = max(indices)
+            if indices.count(best) == 1:
+                return laws.playing[indices.index(best)]
+        streams = self.streams.copy()
+        place = self.leader(laws, streams)
+        self.streams = streams
+        return laws.playing[place]
 
-    def leader(self) -> int:
-        rule, spare = self.rule, self.spare
-        if rule.epsilon > 0.0 and uniform(spare) < rule.epsilon:
-            return self.below(len(self.playing))
-        if self._crowd is not None:
-            return self._crowd.leader(spare)
-        match rule.noise:
-            case Noise.NORMAL:
-                noise = self.normals.take(len(self.location), spare)
+    def leader(self, laws: Laws, streams: Streams) -> int:
+        rule = self.rule
+        if rule.epsilon > 0.0 and uniform(streams.spare) < rule.epsilon:
+            return streams.below(len(laws.playing))
+        if laws.tree is not None:
+            return laws.tree.leader(streams.spare)
+        return first_of(self._indices(self._current(laws), streams), streams)
+
+    def _indices(self, laws: Laws, streams: Streams) -> list[float]:
+        """A fresh index for every playing arm."""
+        spare = streams.spare
+        match self.rule.noise:
+            case Noise.NORMAL | Noise.STUDENT if self.rule.noise == Noise.NORMAL or laws is self.fast:
+                noise = streams.normals(len(laws.location))
             case Noise.STUDENT:
-                noise = [studentise(self.normals.settle(spare), shape, spare) for shape in self.shape]
+                noise = [studentise(streams.normal(), shape, spare) for shape in laws.shape]
             case Noise.FAIR_COINS:
-                noise = [fair_binomial(shape, spare) for shape in self.shape]
+                noise = [fair_binomial(shape, spare) for shape in laws.shape]
             case _:
-                noise = [self.certain_noise()] * len(self.location)
-        return self.first_of(list(map(add, self.location, map(mul, self.scale, noise))))
+                noise = [self.certain_noise()] * len(laws.location)
+        return list(map(add, laws.location, map(mul, laws.scale, noise)))
 
     def certain_noise(self) -> float:
         """What multiplies the scale where nothing is drawn."""
@@ -88,144 +136,161 @@ class IndexLearner(Learner):
         return math.sqrt(2.0 * math.log(max(1.0, self.remembered_rounds())))
 
     def remembered_rounds(self) -> float:
-        """The number of rounds so far, each discounted by its age."""
+        """The number of rounds so far, each weighted by its age."""
         if self.half_life is None:
             return self.rounds
         rate = math.log(2.0) / self.half_life
         return math.expm1(-rate * self.rounds) / math.expm1(-rate)
 
-    def learn(self, slot: int, reward: float) -> None:
-        if self.half_life is not None:
-            self._fade(self.arms[slot], self.rounds + 1)
-        arm = self.take_in(slot, reward)
-        if self.stale or not self.playing:  # the next choice will settle everything
+    # Rewards -------------------------------------------------------------------------------------------------------
+
+    def update(self, slot: int, reward: float) -> None:
+        laws, now = self.laws, self.rounds + 1
+        place = laws.place.get(slot)
+        if place is not None and now < laws.renew_at and not self.stale:  # nearly every reward
+            arm, view = self.arms[slot], self._statistics
+            if self.half_life is None:
+                count, anchor, drift, rss = welford(arm.count, arm.anchor, arm.drift, arm.rss, reward)
+            else:
+                count, anchor, drift, rss = self.moments_after(arm, reward, now)
+            view.count, view.mean, view.rss, view.noise_sd = count, anchor + drift, rss, arm.noise_sd
+            law = self._law_of(self._params, view, laws.shared)
+            shape = law[2]
+            if shape == laws.shape[place] or (shape != math.inf and self.fast is None):  # ``fast`` stays as it is
+                rewards = arm.rewards + 1
+                self.pending = (arm, count, anchor, drift, rss, rewards, now, laws, place, law)
+                # As _store_reward, without the call.
+                arm.count, arm.anchor, arm.drift, arm.rss = count, anchor, drift, rss
+                arm.rewards, arm.last = rewards, now
+                laws.location[place], laws.scale[place], laws.shape[place] = law
+                if laws.tree is not None:
+                    laws.tree.set_law(place, law)
+                self.rounds = now
+                self.pending = None
+                return
+        super().update(slot, reward)
+
+    def _store_reward(
+        self, arm: ArmState, count: float, anchor: float, drift: float, rss: float, rewards: int, now: int, laws: Laws,
+        place: int, law: Law,
+    ) -> None:  # fmt: skip
+        """Carry out a reward that changes one arm's moments and law and nothing else."""
+        arm.count, arm.anchor, arm.drift, arm.rss, arm.rewards, arm.last = count, anchor, drift, rss, rewards, now
+        laws.set(place, law)
+        self.rounds = now
+
+    def learn(self, draft: Draft, slot: int, reward: float) -> None:
+        super().learn(draft, slot, reward)
+        laws = draft.laws
+        if draft.stale or not laws.playing:  # the next choice computes all laws
             return
-        place = self.place[slot]
-        if self.rounds >= self._renew_at:
-            self.renew()
-        elif place >= 0:
-            rule = self.rule
-            law = rule.law(rule.params, arm, self._shared(self.variance))
-            if law[2] != self.shape[place]:
-                self._count_young(self.shape[place], law[2])
-            self.location[place], self.scale[place], self.shape[place] = law
-            if self._crowd is not None:
-                self._crowd.set_law(place, *law)
+        place = laws.place.get(slot)
+        if draft.rounds >= laws.renew_at:
+            arms = draft.arms()
+            draft.replace_laws(self._computed(arms, laws.playing, draft.rounds, laws.tree))
+        elif place is not None:
+            arm = draft.arm(slot)
+            moments = (arm.count, arm.anchor, arm.drift, arm.rss)
+            draft.set_law(place, self._law(moments, arm.noise_sd, laws.shared))
 
-    def _count_young(self, before: float, after: float) -> None:
-        """Keep count of the arms with Student noise; with a discount an arm may grow young again."""
-        if self.rule.noise == Noise.STUDENT:
-            self._young += (after != math.inf) - (before != math.inf)
-        self._quick = self._normal and not self._young and self._crowd is None
+    def moments_after(self, arm: ArmState, reward: float, now: int) -> Moments:
+        if self.half_life is None:
+            return welford(arm.count, arm.anchor, arm.drift, arm.rss, reward)
+        count, rss = self._faded(arm, now)
+        anchor, drift = moved_anchor(arm.anchor, arm.drift, reward)
+        return welford(count, anchor, drift, rss, reward)
 
-    def _next_renewal(self) -> float:
-        """The round in which the pool is old, or too much has faded; never, if laws know of neither."""
+    def bring_up_to_date(self, arm: ArmState, now: int) -> None:
+        if self.half_life is not None:
+            arm.count, arm.rss = self._faded(arm, now)
+            arm.last = now
+
+    def _faded(self, arm: ArmState, now: int) -> tuple[float, float]:
+        """An arm's count and RSS in round ``now``; a reward of that round then counts in full."""
+        weight = self.weight_left(arm, now)
+        if weight == 1.0:
+            return arm.count, arm.rss
+        return max(arm.count * weight, float(self.initial_pulls)), arm.rss * weight
+
+    def weight_left(self, arm: ArmState, now: int) -> float:
+        """What the half-life has left by round ``now`` of each unit of an arm's count."""
+        if self.half_life is None or arm.count <= self.initial_pulls:
+            return 1.0
+        return max(math.exp2((arm.last - now) / self.half_life), self.initial_pulls / arm.count)
+
+    # Laws ----------------------------------------------------------------------------------------------------------
+
+    def _law(self, moments: Moments, noise_sd: float, shared: SharedStatistics) -> Law:
+        """An arm's index law."""
+        arm = self._statistics
+        arm.count, anchor, drift, arm.rss = moments
+        arm.mean, arm.noise_sd = anchor + drift, noise_sd
+        return self._law_of(self._params, arm, shared)
+
+    def fresh_laws(self, arms: Sequence[ArmState], rounds: int) -> Laws:
+        return self._computed(arms, self.now_playing(arms), rounds, None)
+
+    def _computed(self, arms: Sequence[ArmState], playing: list[int], rounds: int, old: LargeK | None) -> Laws:
+        """The laws of all playing arms, with the variance pooled in this round."""
+        laws = self._laws_at(arms, playing, rounds, self.pooled_variance(arms, rounds), rounds)
+        if self.rule.uses_leader_tree(len(playing)):
+            laws.tree = LargeK(self.rule, _columns(laws), None if old is None else old.thresholds)
+        return laws
+
+    def _laws_at(
+        self, arms: Sequence[ArmState], playing: list[int], rounds: int, variance: float, pooled_at: int
+    ) -> Laws:
+        """The laws of all playing arms, from a pooled variance; without a tree."""
+        shared = SharedStatistics(variance, rounds, len(arms), math.inf)
+        players = [arms[slot] for slot in playing]
+        weights = [self.weight_left(arm, max(pooled_at, arm.last)) for arm in players]
+        if self.rule.uses_leader_tree(len(playing)):
+            moments = np.array(
+                [[arm.count for arm in players], [arm.mean for arm in players], [arm.rss for arm in players]]
+            )
+            moments[[0, 2]] *= weights
+            noise_sd = np.array([arm.noise_sd for arm in players])
+            columns = many_laws(self.rule, noise_sd, moments, shared).tolist()
+        else:
+            laws = [
+                self._law((arm.count * weight, arm.anchor, arm.drift, arm.rss * weight), arm.noise_sd, shared)
+                for arm, weight in zip(players, weights, strict=True)
+            ]
+            columns = [list(column) for column in zip(*laws, strict=True)] if laws else [[], [], []]
+        return Laws(playing, columns, shared, pooled_at, self._next_renewal(pooled_at))
+
+    def _next_renewal(self, pooled_at: int) -> float:
+        """The round in which the pooled variance is old, or too much has faded; never, if laws depend on neither."""
         half_life = math.inf if self.half_life is None else self.half_life
-        pool_lasts = self.pooled_at / POOLING_GROWTH if self.rule.pooled else math.inf
-        return self.pooled_at + min(pool_lasts, half_life / RENEWALS)
+        pool_lasts = pooled_at / POOLING_GROWTH if self.rule.pooled else math.inf
+        return min(pooled_at + min(pool_lasts, half_life / RENEWALS), MOST_REWARDS)
 
-    def settle(self) -> None:
-        super().settle()
-        self._crowd = None
-        self.renew()
-
-    def renew(self) -> None:
-        """Pool the variance anew, and with it every law."""
-        self.pooled_at = self.rounds
-        self.variance = self.pooled_now()
-        self.compute_laws()
-        if self._crowd is not None:
-            self._crowd.renew(self._all_laws())
-        elif self._crowded:
-            self._crowd = Crowd(self.rule, self._all_laws())
-            self._quick = False
-
-    def compute_laws(self) -> None:
-        """The laws of all playing arms, from the pooled variance as it is."""
-        self._renew_at = self._next_renewal()
-        self.location, self.scale, self.shape = self._computed_laws()
-        self._young = 0
-        if self.rule.noise == Noise.STUDENT:
-            self._young = len(self.shape) - self.shape.count(math.inf)
-        self._quick = bool(self.playing) and self._normal and not self._young and self._crowd is None
-
-    def _computed_laws(self) -> list[list[float]]:
-        arms = [self.arms[slot] for slot in self.playing]
-        weights = [self.weight_left(arm, max(self.pooled_at, arm.last)) for arm in arms]
-        if not self._crowded:
-            laws = [self._law_of(arm, weight, self.variance) for arm, weight in zip(arms, weights, strict=True)]
-            return [list(column) for column in zip(*laws, strict=True)] if laws else [[], [], []]
-        moments = np.array([[arm.count for arm in arms], [arm.mean for arm in arms], [arm.rss for arm in arms]])
-        moments[[0, 2]] *= weights
-        noise_sd = np.array([arm.noise_sd for arm in arms])
-        return many_laws(self.rule, noise_sd, moments, self._shared(self.variance)).tolist()  # type: ignore[no-any-return]
-
-    def _all_laws(self) -> Any:
-        return np.array([self.location, self.scale, self.shape])
-
-    @property
-    def _crowded(self) -> bool:
-        return self.rule.uses_leader_tree(len(self.playing))
-
-    def laws_now(self) -> tuple[list[int], list[Law]]:
-        """The playing arms and their laws as the next choice would have them; changes nothing."""
-        if not self.stale:
-            return self.playing, list(zip(self.location, self.scale, self.shape, strict=True))
-        playing, variance = self.now_playing(), self.pooled_now()
-        arms = [self.arms[slot] for slot in playing]
-        return playing, [self._law_of(arm, self.weight_left(arm, self.rounds), variance) for arm in arms]
-
-    def _law_of(self, arm: ArmState, weight: float, variance: float) -> Law:
-        """An arm's index law when so much is left of its count."""
-        faded = arm if weight == 1.0 else replace(arm, count=arm.count * weight, rss=arm.rss * weight)
-        return self.rule.law(self.rule.params, faded, self._shared(variance))
-
-    def _shared(self, variance: float) -> SharedStatistics:
-        """What laws know beside their arm."""
-        return SharedStatistics(variance, self.rounds, len(self.arms), math.inf)
-
-    def pooled_now(self) -> float:
+    def pooled_variance(self, arms: Sequence[ArmState], rounds: int) -> float:
         """Variance pooled over all arms: sum of RSS over sum of (s - 1)."""
         squares, freedom = 0.0, 0.0
-        for arm in self.arms:
-            weight = self.weight_left(arm, self.rounds)
+        for arm in arms:
+            weight = self.weight_left(arm, rounds)
             squares += arm.rss * weight
             freedom += max(arm.count * weight - 1.0, 0.0)
         return squares / freedom if freedom > 0.0 else 0.0
 
-    def weight_left(self, arm: ArmState, now: int) -> float:
-        """What the discount has left by round ``now`` of each unit of an arm's count."""
-        if self.half_life is None or arm.count <= self._initial_pulls:
-            return 1.0
-        return max(math.exp2((arm.last - now) / self.half_life), self._initial_pulls / arm.count)
+    def laws_now(self) -> Laws:
+        """The laws as the next choice would have them; changes nothing."""
+        return self.fresh_laws(self.arms, self.rounds) if self.stale else self._current(self.laws)
 
-    def _fade(self, arm: ArmState, now: int) -> None:
-        """Bring an arm's moments to round ``now``; a reward of that round then counts in full."""
-        weight = self.weight_left(arm, now)
-        if weight < 1.0:
-            arm.count = max(arm.count * weight, float(self._initial_pulls))
-            arm.rss *= weight
-        arm.last = now
+    def _current(self, laws: Laws) -> Laws:
+        """The same laws, as of this round if the rule's laws change in every round."""
+        if not self.rule.every_round:
+            return laws
+        return self._laws_at(self.arms, laws.playing, self.rounds, laws.variance, laws.pooled_at)
 
-    def bring_up_to_date(self) -> None:
-        if self.half_life is not None:
-            for arm in self.arms:
-                self._fade(arm, self.rounds)
+    def restore_laws(self, variance: float, pooled_at: int, thresholds: Thresholds | None) -> None:
+        """Compute the laws that an agent had when it was saved, not stale."""
+        laws = self._laws_at(self.arms, self.now_playing(self.arms), self.rounds, variance, pooled_at)
+        if thresholds is not None:
+            laws.tree = LargeK(self.rule, _columns(laws), thresholds, resume=True)
+        self.laws = laws
 
-    def state_now(self, slot: int) -> ArmState:
-        arm = super().state_now(slot)
-        self._fade(arm, self.rounds)
-        return arm
 
-    @property
-    def level(self) -> Level | None:
-        """What very many arms need beside their laws to go on as before."""
-        return None if self._crowd is None or self.stale else self._crowd.level
-
-    def resume(self, level: Level | None) -> None:
-        """Make laws and players those that ``variance`` and ``pooled_at`` say, as if they had been kept all along."""
-        super().settle()
-        self.compute_laws()
-        if self._crowded and level is not None:
-            self._crowd = Crowd(self.rule, self._all_laws(), level)
-            self._quick = False
+def _columns(laws: Laws) -> Any:
+    return np.array([laws.location, laws.scale, laws.shape])

@@ -51,8 +51,8 @@ class Kernels(NamedTuple):
     """Compiled functions over a leader tree."""
 
     write: Any
-    settle: Any
-    resume: Any
+    rebuild: Any
+    restore: Any
     set_law: Any
     leader: Any
 

@@ -1,4 +1,4 @@
-"""A policy at play for a live program: arms come and go, rewards come late, and a choice takes microseconds.
+"""A policy that plays and learns in a live program: arms come and go, rewards come late, a choice takes microseconds.
 
 The order of draws is that of :mod:`bootleader._core.reference_player`, so an agent on the simulator's streams makes the
 simulator's choices, bit for bit, as long as every pull gets its reward before the next and no arm comes or goes.
@@ -8,206 +8,190 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
-from bootleader._core.moments import chan, welford
+from bootleader._core.moments import welford
 from bootleader._core.reference_player import contest
-from bootleader._core.rng import Purpose, Stream, below, run_stride, stream_state
+from bootleader._core.rng import Purpose, Stream, run_stride, stream_state
 from bootleader._core.rules import ArmHistory, Contest, HistoryRule, Rule
-from bootleader.agent._initial_pulls import OpenArms
-from bootleader.agent._normal_buffer import NormalBuffer
+from bootleader.agent._arm_state import ArmState
+from bootleader.agent._draft import Draft
+from bootleader.agent._initial_pulls import InitialPulls
+from bootleader.agent._journal import Journal, Store
+from bootleader.agent._laws import Laws
+from bootleader.agent._streams import Streams
+from bootleader.agent._validation import MOST_REWARDS
 
 
-@dataclass(slots=True)
-class ArmState:
-    """What is known of one arm: its moments as of its last reward, and whether it may be played."""
+class Learner(Journal):
+    """What every learner has: the arms' moments, the initial pulls, and the choice of a leader.
 
-    count: float = 0.0
-    anchor: float = 0.0
-    drift: float = 0.0
-    rss: float = 0.0
-    rewards: int = 0  # how many rewards it ever had; the count without any discount
-    last: int = 0  # the round of its last reward
-    active: bool = True
-    in_flight: int = 0  # decisions that still wait for their reward
-    noise_sd: float = 1.0
-    history: list[float] = field(default_factory=list)  # rewards less the anchor, for the policies that need them
-
-    @property
-    def mean(self) -> float:
-        """Mean reward."""
-        return self.anchor + self.drift
-
-
-class Learner:
-    """What every learner has: the arms' moments, the opening, and the choice of a leader."""
+    Attributes
+    ----------
+    arms : list of ArmState
+        The arms; a *slot* is a place in this list.
+    initial : InitialPulls
+        The arms that lack their first rewards.
+    laws : Laws
+        The playing arms and their index laws.
+    stale : bool
+        Whether ``laws`` are behind the arms and must be computed anew before the next choice.
+    changes : int
+        Number of committed drafts that changed the probabilities of the next choice.
+    """
 
     def __init__(self, rule: Rule, seed: int, run: int = 0) -> None:
+        super().__init__()
         self.rule = rule
         self.rounds = 0
         stride = int(run_stride(seed, run))
-        self.normals = NormalBuffer(int(stream_state(seed, run, int(Purpose.NOISE), 0)), stride)
-        self.spare = Stream([int(stream_state(seed, run, int(Purpose.SPARE), 0))], 0, stride)
+        noise, spare = (int(stream_state(seed, run, int(purpose), 0)) for purpose in (Purpose.NOISE, Purpose.SPARE))
+        self.streams = Streams(noise, spare, stride)
         self.arms: list[ArmState] = []
-        self.open = OpenArms()
-        self.playing: list[int] = []  # the arms that a leader is chosen from, and
-        self.place: list[int] = []  # where each arm stands among them, or -1
-        self.stale = False  # whether ``playing`` and the index laws are behind the arms' state
-        self._initial_pulls = rule.initial_pulls
+        self.initial = InitialPulls()
+        self.laws = Laws.none()
+        self.stale = False
+        self.changes = 0
+        self.initial_pulls = rule.initial_pulls
 
-    # Arms ----------------------------------------------------------------------------------------------------------
-
-    def add(self, arm: ArmState) -> None:
-        """Take in an arm."""
-        self.arms.append(arm)
-        self.place.append(-1)
-        self.seat(len(self.arms) - 1)
+    @property
+    def version(self) -> int:
+        """Grows with every change that the next choice may depend on; a cache remembers the one it was computed at."""
+        return self.rounds + self.changes
 
     def prepare(self, arms: int) -> None:
         """Do now what the first choice among so many arms would otherwise wait for."""
 
-    def remove(self, slot: int) -> None:
-        """Forget an arm; those after it move down by one."""
-        del self.arms[slot]
-        self.open.forget(slot)
-        self.stale = True
-        self.playing = []
-        self.place = [-1] * len(self.arms)
+    # Arms ----------------------------------------------------------------------------------------------------------
 
-    def set_active(self, slot: int, active: bool) -> None:
+    def add(self, draft: Draft, arm: ArmState) -> int:
+        """Take in an arm; return its slot."""
+        slot = draft.add(arm)
+        draft.seat(slot)
+        draft.choice_changed()
+        return slot
+
+    def set_active(self, draft: Draft, slot: int, active: bool) -> None:
         """Let an arm play, or keep it from playing."""
-        self.arms[slot].active = active
-        self.seat(slot)
+        draft.arm(slot).active = active
+        draft.seat(slot)
+        draft.choice_changed()
 
-    def seat(self, slot: int) -> None:
-        """Put an arm where it belongs: among the open ones, or among those that play, or neither."""
-        arm = self.arms[slot]
-        opens = arm.active and arm.count + arm.in_flight < self._initial_pulls
-        if opens != (slot in self.open):
-            (self.open.add if opens else self.open.drop)(slot)
-        plays = arm.active and arm.count >= self._initial_pulls
-        if plays != (self.place[slot] >= 0):
-            self.stale = True
-
-    def wait_for(self, slot: int) -> None:
-        """A decision for this arm is on its way."""
-        self.arms[slot].in_flight += 1
-        self._reseat_if_young(slot)
-
-    def give_up_on(self, slot: int) -> None:
-        """A decision for this arm will get no reward."""
-        self.arms[slot].in_flight -= 1
-        self._reseat_if_young(slot)
-
-    def _reseat_if_young(self, slot: int) -> None:
-        if self.arms[slot].count < self._initial_pulls:
-            self.seat(slot)
+    def removal(self, slot: int) -> list[Store]:
+        """What removes an arm; those after it move down by one."""
+        laws = Laws.none(self.laws.variance, self.laws.pooled_at)
+        fields = {
+            "arms": self.arms[:slot] + self.arms[slot + 1 :],
+            "initial": self.initial.without(slot),
+            "laws": laws,
+            "stale": True,
+            "changes": self.changes + 1,
+        }
+        return [(setattr, self, name, value) for name, value in fields.items()]
 
     # Choices -------------------------------------------------------------------------------------------------------
 
-    def choose(self) -> int:
+    def pull(self) -> int:
         """The arm to pull now."""
-        if self.open.slots:
-            return self.open.slots[self.below(len(self.open))]
-        if self.stale:
-            self.settle()
-        if self.playing:
-            return self.playing[self.leader()]
-        waiting = self.waiting()
-        return waiting[self.below(len(waiting))]
+        draft = Draft(self)
+        slot = self.choose(draft)
+        self.commit(draft.drawn())
+        return slot
 
-    def choose_many(self, n: int) -> list[int]:
-        """``n`` arms to pull before any reward of theirs is known; the opening is shared out among them."""
-        order = list(self.open.slots)
+    def pull_many(self, n: int) -> list[int]:
+        """``n`` arms to pull before any reward of theirs is known; the initial pulls are shared out among them."""
+        draft = Draft(self)
         chosen = []
         for _ in range(n):
-            chosen.append(self.choose())
-            self.wait_for(chosen[-1])
-        for slot in chosen:
-            self.arms[slot].in_flight -= 1
-        self.open = OpenArms(order)
+            chosen.append(self.choose(draft))
+            draft.wait_for(chosen[-1])
+        self.commit(draft.drawn())
         return chosen
 
+    def choose(self, draft: Draft) -> int:
+        """The arm to pull now, drawn from the draft's streams."""
+        if draft.in_initial_pulls:
+            return draft.initial[draft.streams.below(draft.in_initial_pulls)]
+        if draft.stale:
+            draft.replace_laws(self.fresh_laws(draft.arms(), draft.rounds))
+        laws = draft.laws
+        if laws.playing:
+            return laws.playing[self.leader(laws, draft.streams)]
+        waiting = self.waiting()
+        return waiting[draft.streams.below(len(waiting))]
+
     def waiting(self) -> list[int]:
-        """The active arms, when none is open and none can lead: the first rewards are all on their way."""
+        """The active arms, when all of them wait for their first rewards."""
         waiting = [slot for slot, arm in enumerate(self.arms) if arm.active]
         if not waiting:
             raise RuntimeError("no arm is active: add_arm or resume_arm one first")
         return waiting
 
-    def leader(self) -> int:
+    def now_playing(self, arms: Sequence[ArmState]) -> list[int]:
+        """The arms that a leader would be chosen from now."""
+        return [slot for slot, arm in enumerate(arms) if arm.active and arm.count >= self.initial_pulls]
+
+    def fresh_laws(self, arms: Sequence[ArmState], rounds: int) -> Laws:
+        """The playing arms and their laws, computed from the arms' state."""
+        return Laws(self.now_playing(arms), [[], [], []], self.laws.shared)
+
+    def leader(self, laws: Laws, streams: Streams) -> int:
         """The place, among the playing arms, of the largest index."""
         raise TypeError(f"{type(self).__name__} draws no indices")
 
-    def first_of(self, indices: Sequence[float]) -> int:
-        """Where the largest index is, ties broken uniformly at random."""
-        best = max(indices)
-        if indices.count(best) == 1:
-            return indices.index(best)
-        tied = [place for place, index in enumerate(indices) if index == best]
-        return tied[self.below(len(tied))]
-
-    def below(self, n: int) -> int:
-        """Uniform on 0..n-1, from the spare stream."""
-        return int(below(self.spare, n))
-
     # Rewards -------------------------------------------------------------------------------------------------------
 
-    def learn(self, slot: int, reward: float) -> None:
+    def update(self, slot: int, reward: float) -> None:
         """Learn a reward."""
-        self.take_in(slot, reward)
+        draft = Draft(self)
+        self.learn(draft, slot, reward)
+        self.commit(draft.stores())
 
-    def take_in(self, slot: int, reward: float) -> ArmState:
+    def learn(self, draft: Draft, slot: int, reward: float) -> None:
         """Add a reward to an arm's moments."""
-        arm = self.arms[slot]
-        arm.count, arm.anchor, arm.drift, arm.rss = welford(arm.count, arm.anchor, arm.drift, arm.rss, reward)
-        self.rounds += 1
+        arm, now = draft.arm(slot), draft.rounds + 1
+        if now > MOST_REWARDS:
+            raise ValueError(f"an agent learns at most 2**53 rewards, got one more after {draft.rounds}")
+        arm.count, arm.anchor, arm.drift, arm.rss = self.moments_after(arm, reward, now)
         arm.rewards += 1
-        arm.last = self.rounds
-        if arm.count <= self._initial_pulls:
-            self.seat(slot)
-        return arm
+        arm.last = draft.rounds = now
+        draft.choice_changed()
+        if arm.count <= self.initial_pulls:
+            draft.seat(slot)
 
-    def settle(self) -> None:
-        """Bring ``playing`` up to date."""
-        self.playing = self.now_playing()
-        self.place = [-1] * len(self.arms)
-        for place, slot in enumerate(self.playing):
-            self.place[slot] = place
-        self.stale = False
+    def moments_after(self, arm: ArmState, reward: float, now: int) -> tuple[float, float, float, float]:
+        """Count, anchor, drift and RSS of an arm with the reward of round ``now``."""
+        return welford(arm.count, arm.anchor, arm.drift, arm.rss, reward)
 
-    def now_playing(self) -> list[int]:
-        """The arms that a leader would be chosen from now."""
-        return [slot for slot, arm in enumerate(self.arms) if arm.active and arm.count >= self._initial_pulls]
-
-    def merge(self, others: Iterable[tuple[int, ArmState]], rounds: int) -> None:
+    def merge(self, draft: Draft, others: Iterable[tuple[int, ArmState]], rounds: int) -> None:
         """Take in another learner's statistics, arm by arm, and its number of rounds."""
-        self.bring_up_to_date()
+        for slot in range(len(draft.arms())):
+            self.bring_up_to_date(draft.arm(slot), draft.rounds)
         for slot, other in others:
             if other.count > 0.0:
-                self._absorb(self.arms[slot], other)
-                self.seat(slot)
-        self.rounds += rounds
-        for arm in self.arms:
-            arm.last = self.rounds
-        self.stale = True
+                draft.arm(slot).absorb(other)
+                draft.seat(slot)
+        draft.rounds += rounds
+        for slot in range(len(draft.arms())):
+            draft.arm(slot).last = draft.rounds
+        draft.stale = True
+        draft.choice_changed()
 
     def state_now(self, slot: int) -> ArmState:
         """A copy of an arm's state, its moments as of the present round."""
-        arm = self.arms[slot]
-        return replace(arm, history=list(arm.history))
+        arm = self.arms[slot].copy()
+        arm.history = list(arm.history)
+        self.bring_up_to_date(arm, self.rounds)
+        return arm
 
-    def bring_up_to_date(self) -> None:
-        """Make every arm's moments those of the present round, where time changes them."""
+    def bring_up_to_date(self, arm: ArmState, now: int) -> None:
+        """Make an arm's moments those of round ``now``, where time changes them."""
 
-    @staticmethod
-    def _absorb(arm: ArmState, other: ArmState) -> None:
-        if arm.count == 0.0:
-            arm.anchor = other.anchor
-        shift = other.anchor - arm.anchor
-        arm.count, arm.drift, arm.rss = chan(arm.count, arm.drift, arm.rss, other.count, shift + other.drift, other.rss)
-        arm.rewards += other.rewards
-        arm.history += [shift + value for value in other.history]
+
+def first_of(indices: Sequence[float], streams: Streams) -> int:
+    """Where the largest index is, ties broken uniformly at random."""
+    best = max(indices)
+    tied = [place for place, index in enumerate(indices) if index == best]
+    return tied[0] if len(tied) == 1 else tied[streams.below(len(tied))]
 
 
 class HistoryLearner(Learner):
@@ -215,15 +199,15 @@ class HistoryLearner(Learner):
 
     rule: HistoryRule
 
-    def learn(self, slot: int, reward: float) -> None:
-        arm = self.take_in(slot, reward)
-        arm.history.append(reward - arm.anchor)
+    def learn(self, draft: Draft, slot: int, reward: float) -> None:
+        super().learn(draft, slot, reward)
+        draft.append_history(slot, reward - draft.arm(slot).anchor)
 
-    def leader(self) -> int:
+    def leader(self, laws: Laws, streams: Streams) -> int:
         def index(place: int, best: float, is_last: bool) -> float:
-            return self._index(self.playing[place], best, is_last, self.spare)
+            return self._index(laws.playing[place], best, is_last, streams.spare)
 
-        return self.first_of(contest(index, [self.arms[slot].count for slot in self.playing]))
+        return first_of(contest(index, [self.arms[slot].count for slot in laws.playing]), streams)
 
     def indices(self, slots: Iterable[int], stream: Stream) -> list[float]:
         """A new index for each of the arms, from another stream."""

@@ -12,13 +12,13 @@ from bootleader.agent._learner import HistoryLearner, Learner
 from bootleader.policies import IndexRule, Policy
 
 
-def learner_of(policy: Policy, seed: int, maximize: bool, discount: float | None) -> Learner:
+def learner_of(policy: Policy, seed: int, maximize: bool, half_life: float | None) -> Learner:
     """A learner without arms."""
     rule = _as_played(policy, maximize).rule
     if isinstance(rule, IndexRule):
-        return IndexLearner(rule, seed, half_life=discount)
-    if discount is not None:
-        raise ValueError(f"discount needs a policy that keeps moments only; {policy!r} keeps every reward")
+        return IndexLearner(rule, seed, half_life=half_life)
+    if half_life is not None:
+        raise ValueError(f"half_life needs a policy that keeps moments only; {policy!r} keeps every reward")
     return HistoryLearner(rule, seed)
 
 

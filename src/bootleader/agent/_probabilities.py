@@ -11,6 +11,7 @@ import numpy.typing as npt
 from bootleader._core.rng import GOLDEN, mix64
 from bootleader._core.rules import Noise
 from bootleader.agent._index_learner import IndexLearner
+from bootleader.agent._laws import Laws
 from bootleader.agent._learner import HistoryLearner, Learner
 from bootleader.agent._win_probability_binomial import lattice_winning_probabilities
 from bootleader.agent._win_probability_student import winning_probabilities
@@ -74,13 +75,13 @@ def choice_probabilities(learner: Learner, names: Sequence[str]) -> Probabilitie
 
 def _chances(learner: Learner) -> tuple[Sequence[int], Floats, Floats | None]:
     """The arms that may be chosen, their probabilities, and standard errors if those are estimates."""
-    if learner.open.slots:
-        return learner.open.slots, _uniform(len(learner.open)), None
+    if learner.initial.slots:
+        return learner.initial.slots, _uniform(len(learner.initial.slots)), None
     if isinstance(learner, IndexLearner):
-        playing, laws = learner.laws_now()
-        if playing:
-            return playing, _index_chances(learner, np.array(laws)), None
-    elif isinstance(learner, HistoryLearner) and (playing := learner.now_playing()):
+        laws = learner.laws_now()
+        if laws.playing:
+            return laws.playing, _index_chances(learner, laws), None
+    elif isinstance(learner, HistoryLearner) and (playing := learner.now_playing(learner.arms)):
         return playing, *_history_chances(learner, playing)
     waiting = learner.waiting()
     return waiting, _uniform(len(waiting)), None
@@ -90,13 +91,13 @@ def _uniform(n: int) -> Floats:
     return np.full(n, 1.0 / n)
 
 
-def _index_chances(learner: IndexLearner, laws: Floats) -> Floats:
-    rule = learner.rule
-    location, scale, shape = laws.T
+def _index_chances(learner: IndexLearner, laws: Laws) -> Floats:
+    rule, arms = learner.rule, len(laws.playing)
+    location, scale, shape = np.array([laws.location, laws.scale, laws.shape])
     match rule.noise:
         case Noise.NORMAL | Noise.STUDENT:
-            df = shape if rule.noise == Noise.STUDENT else np.full(len(laws), np.inf)
-            tolerance = TOLERANCE_FEW if len(laws) <= FEW_ARMS else TOLERANCE_MANY
+            df = shape if rule.noise == Noise.STUDENT else np.full(arms, np.inf)
+            tolerance = TOLERANCE_FEW if arms <= FEW_ARMS else TOLERANCE_MANY
             chances = winning_probabilities(location, scale, df, tolerance)
         case Noise.FAIR_COINS:
             chances = lattice_winning_probabilities(location, scale, shape)
@@ -104,7 +105,7 @@ def _index_chances(learner: IndexLearner, laws: Floats) -> Floats:
             indices = location + scale * learner.certain_noise()
             leads = indices == indices.max()
             chances = leads / leads.sum()
-    return rule.epsilon / len(laws) + (1.0 - rule.epsilon) * chances
+    return rule.epsilon / arms + (1.0 - rule.epsilon) * chances
 
 
 def _history_chances(learner: HistoryLearner, playing: Sequence[int]) -> tuple[Floats, Floats]:
@@ -114,7 +115,8 @@ def _history_chances(learner: HistoryLearner, playing: Sequence[int]) -> tuple[F
     """
     size = max(1, sum(len(learner.arms[slot].history) for slot in playing))
     draws = max(min(MOST_DRAWS, FEWEST_DRAWS), min(MOST_DRAWS, HISTORY_TO_READ // size))
-    stream = learner.spare._replace(states=[int(mix64(learner.spare.states[0] ^ GOLDEN))])
+    spare = learner.streams.spare
+    stream = spare._replace(states=[int(mix64(spare.states[0] ^ GOLDEN))])
     wins = np.full(len(playing), 1.0 / len(playing))
     for _ in range(draws):
         indices = np.array(learner.indices(playing, stream))

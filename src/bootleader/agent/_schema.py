@@ -1,10 +1,110 @@
-"""Fields of a document, each checked as it is read."""
+"""The schema of an agent's document: names, types, lengths and ranges, declared once.
+
+msgspec checks a parsed document against these classes before anything is built from it: a small, fast library without
+dependencies of its own, whose checks are compiled and whose constraints stand beside the types. What concerns more
+than one field is checked in :mod:`bootleader.agent._document_checks`.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from bootleader.agent._validation import LARGEST_REWARD, LATEST, MOST_REWARDS
+
+FORMAT: Final = "bootleader agent"
+VERSION: Final = 2
+THRESHOLDS: Final = 5  # numbers that a leader tree needs beside the laws
+
+Count = Annotated[int, Meta(ge=0, le=MOST_REWARDS)]
+Word = Annotated[str, Meta(pattern=r"\A[0-9a-f]{16}\Z")]
+Name = Annotated[str, Meta(min_length=1)]
+Reward = Annotated[float, Meta(ge=-LARGEST_REWARD, le=LARGEST_REWARD)]
+Deviation = Annotated[float, Meta(ge=-2.0 * LARGEST_REWARD, le=2.0 * LARGEST_REWARD)]
+Variance = Annotated[float, Meta(ge=0.0, le=(2.0 * LARGEST_REWARD) ** 2)]
+Time = Annotated[float, Meta(ge=-LATEST, le=LATEST)]
+DecisionId = Annotated[str, Meta(pattern=r"\A[0-9a-f]{12}-[1-9][0-9]{0,15}\Z")]
+HexFloat = Annotated[str, Meta(pattern=r"\A(-?0x[01]\.[0-9a-f]{13}p[+-][0-9]{1,4}|0x0\.0p\+0|-inf)\Z")]
+
+
+class Record(Struct, forbid_unknown_fields=True):
+    """An object of a document; a key that is not declared is refused."""
+
+
+class PolicyRecord(Record):
+    """The policy's class and its parameters, which the class itself checks."""
+
+    name: Name
+    parameters: dict[str, Any]
+
+
+class StreamsRecord(Record):
+    """Where the random streams stand."""
+
+    noise: Word
+    spare: Word
+
+
+class ArmRecord(Record):
+    """One arm."""
+
+    name: Name
+    metadata: Any
+    active: bool
+    count: Annotated[float, Meta(ge=0.0, le=float(MOST_REWARDS))]
+    anchor: Reward
+    drift: Deviation
+    rss: Annotated[float, Meta(ge=0.0, le=MOST_REWARDS * (2.0 * LARGEST_REWARD) ** 2)]
+    rewards: Count
+    last: Count
+    noise_sd: Annotated[float, Meta(ge=1e-120, le=1e120)]
+    history: list[Deviation] | UnsetType = UNSET
+
+
+class TreeRecord(Record):
+    """Where a leader tree looks for its leader."""
+
+    thresholds: Annotated[list[HexFloat], Meta(min_length=THRESHOLDS, max_length=THRESHOLDS)]
+    excess: Count
+
+
+class IndexRecord(Record):
+    """What the index laws were computed from, unless they are to be computed anew (``stale``)."""
+
+    stale: bool
+    variance: Variance | UnsetType = UNSET
+    pooled_at: Count | UnsetType = UNSET
+    tree: TreeRecord | UnsetType | None = UNSET
+
+
+class DecisionsRecord(Record):
+    """Open decisions (id, arm, time, live) and rewarded ones (id, reward, time, learnt), oldest first."""
+
+    max_open: Annotated[int, Meta(ge=1, le=2**63 - 1)]
+    max_age: Annotated[float, Meta(gt=0.0, le=1e120)]
+    issued: Count
+    open: list[tuple[DecisionId, Name, Time, bool]]
+    rewarded: list[tuple[DecisionId, Reward, Time, bool]]
+
+
+class Document(Record):
+    """An agent."""
+
+    format: str
+    version: int
+    policy: PolicyRecord
+    seed: Word
+    maximize: bool
+    half_life: Annotated[float, Meta(ge=1.0, le=1e120)] | None
+    rounds: Count
+    streams: StreamsRecord
+    arms: list[ArmRecord]
+    initial: list[Annotated[int, Meta(ge=0)]]
+    removed: list[Name]
+    index: IndexRecord
+    decisions: DecisionsRecord
 
 
 def refuse(why: str) -> ValueError:
@@ -12,107 +112,15 @@ def refuse(why: str) -> ValueError:
     return ValueError(f"the document is refused: {why}")
 
 
-class Fields:
-    """An object of a document; every key must be read exactly once."""
+def validated(body: dict[str, Any]) -> Document:
+    """The parsed body of a document, checked field by field.
 
-    def __init__(self, body: Any, where: str) -> None:
-        if not isinstance(body, dict):
-            raise refuse(f"{where} must be an object, got {body!r}")
-        self._body, self._left, self.where = body, set(body), where
-
-    def value(self, key: str) -> Any:
-        """Whatever is there."""
-        if key not in self._left:
-            raise refuse(f"{self.where} lacks {key!r}")
-        self._left.remove(key)
-        return self._body[key]
-
-    def absent(self, key: str) -> bool:
-        """Whether the key is there with nothing in it; it is then read."""
-        if self._body.get(key, 0) is None:
-            self.value(key)
-            return True
-        return False
-
-    def text(self, key: str) -> str:
-        """A string."""
-        value = self.value(key)
-        if not isinstance(value, str):
-            raise self._wrong(key, "a string", value)
-        return value
-
-    def boolean(self, key: str) -> bool:
-        """True or false."""
-        value = self.value(key)
-        if not isinstance(value, bool):
-            raise self._wrong(key, "true or false", value)
-        return value
-
-    def whole(self, key: str, at_least: int = 0) -> int:
-        """A whole number."""
-        value = self.value(key)
-        if type(value) is not int or value < at_least:
-            raise self._wrong(key, f"a whole number of at least {at_least}", value)
-        return value
-
-    def word(self, key: str) -> int:
-        """64 bits, written as 16 hexadecimal digits."""
-        value = self.value(key)
-        if not isinstance(value, str) or len(value) != 16 or not set(value) <= set("0123456789abcdef"):
-            raise self._wrong(key, "16 hexadecimal digits", value)
-        return int(value, 16)
-
-    def real(
-        self, key: str, *, at_least: float = -math.inf, above: float = -math.inf, at_most: float = math.inf
-    ) -> float:
-        """A finite number."""
-        value = self.value(key)
-        if type(value) not in (int, float):
-            raise self._wrong(key, "a number", value)
-        if not (math.isfinite(value) and at_least <= value <= at_most and value > above):
-            low = f" above {above:g}" if above > -math.inf else f" of at least {at_least:g}" * (at_least > -math.inf)
-            high = f" and at most {at_most:g}" if at_most < math.inf else ""
-            raise self._wrong(key, f"a finite number{low}{high}", value)
-        return float(value)
-
-    def reals(self, key: str) -> list[float]:
-        """A list of finite numbers."""
-        value = self.value(key)
-        if not isinstance(value, list) or not all(type(x) in (int, float) and math.isfinite(x) for x in value):
-            raise self._wrong(key, "a list of finite numbers", value)
-        return [float(x) for x in value]
-
-    def texts(self, key: str) -> list[str]:
-        """A list of distinct strings."""
-        value = self.value(key)
-        if not isinstance(value, list) or not all(isinstance(x, str) for x in value) or len(set(value)) < len(value):
-            raise self._wrong(key, "a list of distinct strings", value)
-        return value
-
-    def inner(self, key: str) -> Fields:
-        """An object inside this one."""
-        return Fields(self.value(key), key)
-
-    def items(self, key: str) -> Iterator[Fields]:
-        """The objects of a list."""
-        value = self.value(key)
-        if not isinstance(value, list):
-            raise self._wrong(key, "a list", value)
-        for place, item in enumerate(value):
-            yield Fields(item, f"{key}[{place}]")
-
-    def rows(self, key: str, length: int) -> Iterator[Fields]:
-        """The rows of a list of equally long lists; a row's fields are called "0", "1", ..."""
-        value = self.value(key)
-        if not isinstance(value, list) or not all(isinstance(row, list) and len(row) == length for row in value):
-            raise self._wrong(key, f"a list of lists of {length}", value)
-        for place, row in enumerate(value):
-            yield Fields({str(column): cell for column, cell in enumerate(row)}, f"{key}[{place}]")
-
-    def done(self) -> None:
-        """Refuse whatever was not asked for."""
-        if self._left:
-            raise refuse(f"{self.where} has a field {min(self._left)!r} that version 1 does not know")
-
-    def _wrong(self, key: str, accepted: str, value: Any) -> ValueError:
-        return refuse(f"{key!r} of {self.where} must be {accepted}, got {value!r:.100}")
+    Raises
+    ------
+    ValueError
+        If a field is missing, unknown, of the wrong type, too long or out of range. The message says where.
+    """
+    try:
+        return msgspec.convert(body, Document)
+    except msgspec.ValidationError as error:
+        raise refuse(str(error).replace("`", "'").replace("$.", "")[:300]) from None

@@ -1,4 +1,4 @@
-"""The agent as a JSON document, and back. Nothing in a document is believed before it is checked."""
+"""The agent as a JSON document, and back. Nothing is built from a document before all of it is checked."""
 
 from __future__ import annotations
 
@@ -6,29 +6,32 @@ import dataclasses
 import hashlib
 import json
 import math
-import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from bootleader.agent._decisions import Pending, Settled
+from bootleader._core.text import printable, shown
+from bootleader.agent._arm_state import ArmState
+from bootleader.agent._decisions import OpenDecision, RewardedDecision
 from bootleader.agent._index_learner import IndexLearner
-from bootleader.agent._initial_pulls import OpenArms
-from bootleader.agent._large_k import Level
-from bootleader.agent._learner import ArmState, HistoryLearner, Learner
-from bootleader.agent._normal_buffer import NormalBuffer
-from bootleader.agent._schema import Fields, refuse
-from bootleader.agent._validation import LARGEST_REWARD
+from bootleader.agent._initial_pulls import InitialPulls
+from bootleader.agent._large_k import Thresholds
+from bootleader.agent._laws import Laws
+from bootleader.agent._learner import HistoryLearner, Learner
+from bootleader.agent._streams import Streams
 from bootleader.policies import POLICIES, Policy
 
 if TYPE_CHECKING:
+    from bootleader.agent._schema import Document
     from bootleader.agent.agent import Agent
 
-FORMAT: Final = "bootleader agent"
-VERSION: Final = 1
+
+# Write ---------------------------------------------------------------------------------------------------------------
 
 
 def written(agent: Agent) -> str:
     """The document of an agent."""
+    from bootleader.agent._schema import FORMAT, VERSION
+
     learner, ledger = agent._learner, agent._ledger
     body = {
         "format": FORMAT,
@@ -36,22 +39,22 @@ def written(agent: Agent) -> str:
         "policy": {"name": type(agent.policy).__name__, "parameters": _plain(agent.policy.parameters)},
         "seed": f"{agent.seed:016x}",
         "maximize": agent.maximize,
-        "discount": agent.discount,
+        "half_life": agent.half_life,
         "rounds": learner.rounds,
-        "streams": {"noise": f"{learner.normals.state:016x}", "spare": f"{learner.spare.states[0]:016x}"},
+        "streams": {"noise": f"{learner.streams.noise:016x}", "spare": f"{learner.streams.spare.states[0]:016x}"},
         "arms": [
             {"name": name, "metadata": agent._metadata[name], **_arm(learner, slot)}
             for slot, name in enumerate(agent._names)
         ],
-        "open": learner.open.slots,
+        "initial": learner.initial.slots,
         "removed": list(agent._removed),
-        "index": _index_state(learner),
+        "index": _index(learner),
         "decisions": {
-            "limit": ledger.limit,
-            "age": ledger.age,
+            "max_open": ledger.max_open,
+            "max_age": ledger.max_age,
             "issued": ledger.issued,
-            "open": [[key, *pending] for key, pending in ledger.open.items()],
-            "settled": [[key, *settled] for key, settled in ledger.settled.items()],
+            "open": [[key, *decision] for key, decision in ledger.open.items()],
+            "rewarded": [[key, *decision] for key, decision in ledger.rewarded.items()],
         },
     }
     return json.dumps({**body, "checksum": checksum(body)}, allow_nan=False)
@@ -88,203 +91,168 @@ def _arm(learner: Learner, slot: int) -> dict[str, Any]:
     return state
 
 
-def _index_state(learner: Learner) -> dict[str, Any]:
+def _index(learner: Learner) -> dict[str, Any]:
     state: dict[str, Any] = {"stale": learner.stale}
     if isinstance(learner, IndexLearner):
-        state |= {"variance": learner.variance, "pooled_at": learner.pooled_at}
-        level = learner.level
-        state["level"] = None if level is None else [[x.hex() for x in level.level], level.excess]
+        laws = learner.laws
+        state |= {"variance": laws.variance, "pooled_at": laws.pooled_at, "tree": None}
+        if laws.tree is not None and not learner.stale:
+            values, excess = laws.tree.thresholds
+            state["tree"] = {"thresholds": [x.hex() for x in values], "excess": excess}
     return state
 
 
+# Read ----------------------------------------------------------------------------------------------------------------
+
+
 def read(
-    agent_type: type[Any], document: Any, extra_policies: Sequence[type[Policy]], clock: Callable[[], float]
+    agent_type: type[Any],
+    document: str | bytes,
+    extra_policies: Sequence[type[Policy]],
+    clock: Callable[[], float],
+    max_size: int,
 ) -> Any:
     """The agent of a document, or ``ValueError``."""
+    from bootleader.agent._document_checks import check_document
+    from bootleader.agent._schema import FORMAT, VERSION, refuse, validated
+
     if not isinstance(document, str | bytes):
         raise TypeError(f"document must be the text that to_json() returned, got {type(document).__name__}")
+    if len(document) > max_size:
+        raise refuse(f"it has {len(document):,} characters, more than max_size={max_size:,}")
     body = _parsed(document)
-    if "format" not in body or body["format"] != FORMAT:
+    if body.get("format") != FORMAT:
         raise refuse(f"it is not a {FORMAT}")
     if body.get("version") != VERSION:
-        raise refuse(f"its version is {body.get('version')!r}, and this library reads version {VERSION}")
-    digest = body.pop("checksum", None)
-    fields = Fields(body, "the document")
-    agent = _agent_of(agent_type, fields, extra_policies, clock)
-    fields.done()
-    if digest != checksum(body):
+        raise refuse(f"its version is {shown(body.get('version'))}, and this library reads version {VERSION}")
+    if body.pop("checksum", None) != _checksum_of(body):
         raise refuse("its checksum does not match its contents, so it was changed after it was written")
-    return agent
+    checked = validated(body)
+    policy = _policy(checked, extra_policies)
+    check_document(checked, policy.rule)
+    return _built(agent_type, checked, policy, clock)
 
 
 def _parsed(document: str | bytes) -> dict[str, Any]:
+    from bootleader.agent._schema import refuse
+
     def no_constants(name: str) -> Any:
         raise refuse(f"it holds {name}, which is no number")
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len({key for key, _ in pairs}) < len(pairs):
+        found = dict(pairs)
+        if len(found) < len(pairs):
             raise refuse("a key occurs twice")
-        return dict(pairs)
+        return found
 
     try:
         body = json.loads(document, parse_constant=no_constants, object_pairs_hook=unique)
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise refuse(f"it is cut short or no JSON ({error})") from None
+        raise refuse(f"it is cut short or no JSON ({printable(str(error), 100)})") from None
+    except ValueError as error:  # a number of more than 4,300 digits, or one of the above
+        raise error if str(error).startswith("the document") else refuse(printable(str(error), 100)) from None
     if not isinstance(body, dict):
         raise refuse("it is no JSON object")
     return body
 
 
-def _agent_of(agent_type: type[Any], fields: Fields, extra: Sequence[type[Policy]], clock: Callable[[], float]) -> Any:
-    fields.text("format"), fields.whole("version")
-    decisions = fields.inner("decisions")
-    agent = agent_type(
-        _policy(fields.inner("policy"), extra),
-        [],
-        seed=fields.word("seed"),
-        maximize=fields.boolean("maximize"),
-        discount=None if fields.absent("discount") else fields.real("discount", at_least=1.0),
-        max_open=decisions.whole("limit", at_least=1),
-        max_age=decisions.real("age", above=0.0),
-        clock=clock,
-    )
-    learner: Learner = agent._learner
-    learner.rounds = fields.whole("rounds")
-    _read_arms(agent, fields)
-    _read_opening(learner, fields)
-    streams = fields.inner("streams")
-    learner.normals = NormalBuffer(streams.word("noise"), learner.spare.stride)
-    learner.spare.states[0] = streams.word("spare")
-    streams.done()
-    agent._removed = dict.fromkeys(fields.texts("removed"))
-    if clash := set(agent._removed) & set(agent._names):
-        raise refuse(f"arm {min(clash)!r} is both present and removed")
-    _read_decisions(agent, decisions)
-    _read_index(learner, fields.inner("index"))
-    return agent
+def _checksum_of(body: dict[str, Any]) -> str:
+    from bootleader.agent._schema import refuse
+
+    try:
+        return checksum(body)
+    except (ValueError, RecursionError):
+        raise refuse("it holds a number beyond all floats, or is nested too deep") from None
 
 
-def _policy(fields: Fields, extra: Sequence[type[Policy]]) -> Policy:
+def _policy(document: Document, extra: Sequence[type[Policy]]) -> Policy:
+    from bootleader.agent._schema import refuse
+
     kinds: dict[str, type[Policy]] = {kind.__name__: kind for kind in (*map(type, POLICIES), *extra)}
-    name = fields.text("name")
+    name, given = document.policy.name, document.policy.parameters
     if name not in kinds:
-        raise refuse(f"its policy {name!r} is unknown; give the class in policies=")
-    given = fields.value("parameters")
-    fields.done()
-    if not isinstance(given, dict):
-        raise refuse(f"the policy's parameters must be an object, got {given!r}")
+        raise refuse(f"its policy {shown(name)} is unknown; give the class in policies=")
     parameters = {
         key: math.inf if value == "infinity" else tuple(value) if isinstance(value, list) else value
         for key, value in given.items()
     }
-    usual = {field.name: field.default for field in dataclasses.fields(kinds[name])}
+    # Omit parameters that have their default, so that the policy prints as it is mostly written.
+    default = {field.name: field.default for field in dataclasses.fields(kinds[name])}
     try:
-        # What is as usual goes unsaid, for the policy to print as it is mostly written.
-        unusual = {key: value for key, value in parameters.items() if key not in usual or value != usual[key]}
-        return kinds[name](**unusual)
+        policy = kinds[name](**{key: value for key, value in parameters.items() if value != default.get(key, ...)})
+        policy.known_sd(max(1, len(document.arms)), None) if not isinstance(parameters.get("noise_sd"), tuple) else None
+        return policy
     except (TypeError, ValueError) as error:
-        raise refuse(f"its policy {name} does not accept its parameters: {error}") from None
+        raise refuse(f"its policy {name} does not accept its parameters: {printable(str(error), 200)}") from None
 
 
-def _read_arms(agent: Any, fields: Fields) -> None:
-    learner: Learner = agent._learner
-    for item in fields.items("arms"):
-        name = item.text("name")
-        if not name or name in agent._slots:
-            raise refuse(f"arm {name!r} is nameless or occurs twice")
-        item.where = f"arm {name!r}"
-        metadata = item.value("metadata")
-        arm = ArmState(
-            count=item.real("count", at_least=0.0),
-            anchor=item.real("anchor", at_least=-LARGEST_REWARD, at_most=LARGEST_REWARD),
-            drift=item.real("drift", at_least=-2.0 * LARGEST_REWARD, at_most=2.0 * LARGEST_REWARD),
-            rss=item.real("rss", at_least=0.0),
-            rewards=item.whole("rewards"),
-            last=item.whole("last"),
-            active=item.boolean("active"),
-            noise_sd=item.real("noise_sd", above=0.0),
-            history=item.reals("history") if isinstance(learner, HistoryLearner) else [],
-        )
-        item.done()
-        _check_arm(agent, name, arm)
-        agent._take_in(name, metadata, arm)
-    learner.prepare(len(learner.arms))
-    if agent.discount is None and sum(arm.rewards for arm in learner.arms) > learner.rounds:
-        raise refuse("its arms have more rewards than there were rounds")
-
-
-def _check_arm(agent: Any, name: str, arm: ArmState) -> None:
-    """What holds of every arm that learnt its moments from rewards."""
-    few = (arm.count == 0.0 and (arm.anchor, arm.drift, arm.rss) != (0.0, 0.0, 0.0)) or (
-        arm.count == 1.0 and arm.rewards == 1 and (arm.drift != 0.0 or arm.rss != 0.0)
+def _built(agent_type: type[Any], document: Document, policy: Policy, clock: Callable[[], float]) -> Any:
+    """The agent of a checked document."""
+    decisions = document.decisions
+    agent = agent_type(
+        policy,
+        [],
+        seed=int(document.seed, 16),
+        maximize=document.maximize,
+        half_life=document.half_life,
+        max_open=decisions.max_open,
+        max_age=decisions.max_age,
+        clock=clock,
     )
-    if few:
-        raise refuse(f"arm {name!r} has moments that {arm.rewards} rewards cannot have")
-    if arm.count > arm.rewards or (agent.discount is None and arm.count != arm.rewards):
-        raise refuse(f"arm {name!r} has a count of {arm.count!r} from {arm.rewards} rewards")
-    if arm.last > agent._learner.rounds:
-        raise refuse(f"arm {name!r} was rewarded in round {arm.last}, later than the last, {agent._learner.rounds}")
-    if isinstance(agent._learner, HistoryLearner) and len(arm.history) != arm.rewards:
-        raise refuse(f"arm {name!r} has a history of {len(arm.history)} from {arm.rewards} rewards")
+    agent._names = [arm.name for arm in document.arms]
+    agent._slots = {name: slot for slot, name in enumerate(agent._names)}
+    agent._metadata = {arm.name: arm.metadata for arm in document.arms}
+    agent._removed = dict.fromkeys(document.removed)
+    ledger = agent._ledger
+    ledger.issued = decisions.issued
+    ledger.open.update((key, OpenDecision(arm, time, live)) for key, arm, time, live in decisions.open)
+    ledger.rewarded.update((key, RewardedDecision(value, time, ok)) for key, value, time, ok in decisions.rewarded)
+    ledger.continue_from(max((row[2] for row in [*decisions.open, *decisions.rewarded]), default=-math.inf))
+    _fill(agent._learner, document)
+    return agent
 
 
-def _read_opening(learner: Learner, fields: Fields) -> None:
-    """The order of the open arms; which arms are open is checked once the open decisions are known."""
-    order = fields.value("open")
-    valid = isinstance(order, list) and all(type(k) is int and 0 <= k < len(learner.arms) for k in order)
-    if not valid or len(set(order)) < len(order):
-        raise refuse(f"open must list arms by number, each once, got {order!r}")
-    learner.open = OpenArms(order)
-
-
-def _read_decisions(agent: Any, fields: Fields) -> None:
-    ledger, learner = agent._ledger, agent._learner
-    ledger.issued = fields.whole("issued")
-    for row in fields.rows("open", length=4):
-        key, arm, live = row.text("0"), row.text("1"), row.boolean("3")
-        if (arm not in agent._slots) if live else (arm not in agent._removed and arm not in agent._slots):
-            raise refuse(f"decision {key!r} is for an arm {arm!r} that is not there")
-        ledger.open[key] = Pending(arm, row.real("2"), live)
+def _fill(learner: Learner, document: Document) -> None:
+    in_flight = {arm.name: 0 for arm in document.arms}
+    for _, name, _, live in document.decisions.open:
         if live:
-            learner.arms[agent._slots[arm]].in_flight += 1
-    for row in fields.rows("settled", length=4):
-        value = row.real("1", at_least=-LARGEST_REWARD, at_most=LARGEST_REWARD)
-        ledger.settled[row.text("0")] = Settled(value, row.real("2"), row.boolean("3"))
-    fields.done()
-    both = set(ledger.open) & set(ledger.settled)
-    if both or len(ledger.open) > ledger.limit or len(ledger.settled) > ledger.limit:
-        raise refuse("its decisions are more than its limit, or both open and settled")
-    opening = learner.rule.initial_pulls
-    wanted = {k for k, arm in enumerate(learner.arms) if arm.active and arm.count + arm.in_flight < opening}
-    if wanted != set(learner.open.slots):
-        raise refuse("the arms that it calls open are not those that lack rewards")
+            in_flight[name] += 1
+    arms = [
+        ArmState(
+            count=arm.count,
+            anchor=arm.anchor,
+            drift=arm.drift,
+            rss=arm.rss,
+            rewards=arm.rewards,
+            last=arm.last,
+            active=arm.active,
+            in_flight=in_flight[arm.name],
+            noise_sd=arm.noise_sd,
+            history=arm.history if isinstance(arm.history, list) else [],
+        )
+        for arm in document.arms
+    ]
+    learner.prepare(len(arms))
+    learner.arms, learner.rounds = arms, document.rounds
+    learner.initial = InitialPulls(document.initial)
+    noise, spare = int(document.streams.noise, 16), int(document.streams.spare, 16)
+    learner.streams = Streams(noise, spare, learner.streams.stride)
+    learner.stale = document.index.stale
+    _fill_laws(learner, document)
+    learner.commit([])
 
 
-def _read_index(learner: Learner, fields: Fields) -> None:
-    stale = fields.boolean("stale")
-    if isinstance(learner, IndexLearner):
-        learner.variance = fields.real("variance", at_least=0.0)
-        learner.pooled_at = fields.whole("pooled_at")
-        if learner.pooled_at > learner.rounds:
-            raise refuse(f"its variance was pooled in round {learner.pooled_at}, later than {learner.rounds}")
-        level = _level(fields.value("level"))
-        if not stale:
-            learner.resume(level)
-        if not stale and (learner.level is None) != (level is None):
-            raise refuse("'level' of index does not go with the number of its arms")
-    elif not stale:
-        learner.settle()
-    fields.done()
-    learner.stale = stale
-
-
-def _level(given: Any) -> Level | None:
-    if given is None:
-        return None
-    try:
-        level, excess = given
-        return Level([float.fromhex(x) for x in level], operator.index(excess))
-    except (TypeError, ValueError):
-        raise refuse(
-            f"'level' of index must be a list of hexadecimal numbers and a whole number, got {given!r}"
-        ) from None
+def _fill_laws(learner: Learner, document: Document) -> None:
+    index = document.index
+    if not isinstance(learner, IndexLearner):
+        if not index.stale:
+            learner.laws = learner.fresh_laws(learner.arms, learner.rounds)
+        return
+    variance, pooled_at, tree = index.variance, index.pooled_at, index.tree
+    assert isinstance(variance, float)  # by check_document
+    assert isinstance(pooled_at, int)
+    if index.stale:
+        learner.laws = Laws.none(variance, pooled_at)
+    else:
+        thresholds = Thresholds([float.fromhex(x) for x in tree.thresholds], tree.excess) if tree else None
+        learner.restore_laws(variance, pooled_at, thresholds)

@@ -6,19 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from bootleader._core.text import printable
 from bootleader._core.validation import counted
-from bootleader.agent._learner import ArmState, Learner
+from bootleader.agent._arm_state import ArmState
+from bootleader.agent._learner import Learner
 from bootleader.policies import Policy
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS: Final = 10  # arms that a repr shows
-
-
-def standard_error(arm: ArmState) -> float:
-    """Of the mean; NaN before the second reward."""
-    return math.sqrt(arm.rss / (arm.count - 1.0) / arm.count) if arm.count > 1.0 else math.nan
 
 
 def summary_table(
@@ -35,7 +32,7 @@ def summary_table(
             "pulls": [arm.rewards for arm in arms],
             "weight": [arm.count for arm in arms],
             "mean": [sign * arm.mean if arm.count > 0.0 else math.nan for arm in arms],
-            "standard_error": [standard_error(arm) for arm in arms],
+            "standard_error": [arm.standard_error for arm in arms],
             "probability": [chances[name] if chances is not None else 0.0 for name in names],
             "share": [arm.rewards / total for arm in arms],
             "open": [arm.in_flight for arm in arms],
@@ -51,8 +48,10 @@ def described(policy: Policy, learner: Learner, names: Sequence[str], waiting: i
     sizes = (counted(len(names), "arm"), counted(rewards, "reward"), counted(waiting, "open decision"))
     head = f"Agent({policy!r}, {', '.join(sizes)})"
     ranked = sorted(range(len(names)), key=lambda slot: -learner.arms[slot].rewards)
-    width = max((len(names[slot]) for slot in ranked[:MOST_ROWS]), default=0)
-    lines = [f"  {names[slot]:<{width}}  {_words(learner.state_now(slot), maximize)}" for slot in ranked[:MOST_ROWS]]
+    labels = [printable(names[slot]) for slot in ranked[:MOST_ROWS]]
+    width = max(map(len, labels), default=0)
+    rows = zip(labels, ranked, strict=False)
+    lines = [f"  {label:<{width}}  {_words(learner.state_now(slot), maximize)}" for label, slot in rows]
     if len(ranked) > MOST_ROWS:
         lines.append(f"  and {len(ranked) - MOST_ROWS} more")
     return "\n".join([head, *lines])
@@ -63,5 +62,5 @@ def _words(arm: ArmState, maximize: bool) -> str:
     if arm.count > 0.0:
         text += f", mean {arm.mean if maximize else -arm.mean:.6g}"
     if arm.count > 1.0:
-        text += f" +- {standard_error(arm):.2g}"
+        text += f" +- {arm.standard_error:.2g}"
     return text if arm.active else text + ", paused"

@@ -11,9 +11,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from bootleader._core.validation import positive
+from bootleader._core.text import shown
+from bootleader._core.validation import LARGEST, positive
 
-LARGEST_REWARD: Final = 1e150  # squares of differences, summed over any number of rounds, stay finite
+MOST_REWARDS: Final = 2**53  # of an agent: up to here a float counts exactly
+LARGEST_REWARD: Final = LARGEST  # squares of differences, summed over that many rewards, stay far from overflowing
+LATEST: Final = 1e15  # seconds: the size of any time
+LARGEST_DOCUMENT: Final = 100_000_000  # characters
+MOST_NESTED: Final = 64  # levels of lists and objects in metadata
 NUMBERS: Final = (float, Real, Decimal, np.bool_)  # what is usual comes first, since every reward is asked
 ACCEPTED: Final = f"a finite number from {-LARGEST_REWARD:g} to {LARGEST_REWARD:g}, or a bool"
 
@@ -21,59 +26,75 @@ ACCEPTED: Final = f"a finite number from {-LARGEST_REWARD:g} to {LARGEST_REWARD:
 def reward_of(value: Any) -> float:
     """A reward as a float, or raise."""
     if not isinstance(value, NUMBERS):
-        raise TypeError(f"reward must be {ACCEPTED}, got {value!r}")
+        raise TypeError(f"reward must be {ACCEPTED}, got {shown(value)}")
     try:
         number = float(value)
     except (OverflowError, ValueError):  # too large a number; a signalling NaN
         number = math.inf
     if not -LARGEST_REWARD <= number <= LARGEST_REWARD:
-        raise ValueError(f"reward must be {ACCEPTED}, got {value!r}")
+        raise ValueError(f"reward must be {ACCEPTED}, got {shown(value)}")
     return number
 
 
 def boolean(name: str, value: Any) -> bool:
     """True or False, or raise."""
     if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
+        raise TypeError(f"{name} must be True or False, got {shown(value)}")
     return value
 
 
 def half_life_of(value: Any) -> float:
-    """A discount in rounds, or raise. Below 1 it was most likely meant as a factor."""
-    half_life = positive("discount", value)
+    """A half-life in rounds, or raise. Below 1 it was most likely meant as a factor."""
+    half_life = positive("half_life", value)
     if half_life >= 1.0:
         return half_life
     meant = math.log(0.5) / math.log(half_life)
-    hint = f"; a factor of {value!r} in every round is a half-life of {meant:.4g}" if meant >= 1.0 else ""
-    raise ValueError(f"discount must be a half-life in rounds, of at least 1, got {value!r}{hint}")
+    hint = f"; a factor of {shown(value)} in every round is a half-life of {meant:.4g}" if meant >= 1.0 else ""
+    raise ValueError(f"half_life must be a number of rounds, of at least 1, got {shown(value)}{hint}")
 
 
 def arm_name(value: Any) -> str:
     """An arm's name, or raise."""
     if not isinstance(value, str) or not value:
-        raise TypeError(f"an arm's name must be a string that is not empty, got {value!r}")
+        raise TypeError(f"an arm's name must be a string that is not empty, got {shown(value)}")
     return str(value)
+
+
+def nesting(value: Any) -> int:
+    """How deep lists and objects are nested, counted no further than ``MOST_NESTED + 1``."""
+    depth, inside = 0, [value]
+    while inside and depth <= MOST_NESTED:
+        inside = [
+            inner
+            for outer in inside
+            if isinstance(outer, dict | list | tuple)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        depth += bool(inside)
+    return depth
 
 
 def metadata_of(name: str, value: Any) -> Any:
     """An arm's metadata, which must survive a round trip through JSON."""
     try:
         copy = json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"metadata of arm {name!r} must be plain JSON data: {error}") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"metadata of arm {shown(name)} must be plain JSON data: {shown(error)}") from None
+    if nesting(copy) > MOST_NESTED:
+        raise ValueError(f"metadata of arm {shown(name)} must be nested at most {MOST_NESTED} deep")
     return copy
 
 
 def named_arms(arms: Any) -> dict[str, Any]:
     """Arms with their metadata, from a list of names or a mapping of name to metadata."""
     if isinstance(arms, str) or not isinstance(arms, Iterable):
-        raise TypeError(f"arms must be a list of distinct strings, or a dict with metadata, got {arms!r}")
+        raise TypeError(f"arms must be a list of distinct strings, or a dict with metadata, got {shown(arms)}")
     if isinstance(arms, Mapping):
         return {arm_name(name): metadata_of(name, value) for name, value in arms.items()}
     if isinstance(arms, set | frozenset):
-        raise TypeError(f"arms must be a list or a dict; a set has another order in every process, got {arms!r}")
+        raise TypeError(f"arms must be a list or a dict; a set has another order in every process, got {shown(arms)}")
     names = [arm_name(name) for name in arms]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"arms must be distinct, got {twice!r} more than once")
+        raise ValueError(f"arms must be distinct, got {shown(twice)} more than once")
     return dict.fromkeys(names)

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import secrets
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
+from operator import setitem
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from bootleader._core.text import shown
 from bootleader._core.validation import positive, seed_of, whole
-from bootleader.agent._decisions import DEFAULT_AGE, DEFAULT_LIMIT, Decision, Ledger, Receipt, Settled
-from bootleader.agent._learner import ArmState
+from bootleader.agent._arm_state import ArmState
+from bootleader.agent._decisions import (
+    DEFAULT_AGE,
+    DEFAULT_LIMIT,
+    Decision,
+    Ledger,
+    Receipt,
+    RewardedDecision,
+    steady_clock,
+)
+from bootleader.agent._draft import Draft
+from bootleader.agent._journal import Store
 from bootleader.agent._learner_factory import known_sds, learner_of, sd_of_new_arm
 from bootleader.agent._probabilities import Probabilities, choice_probabilities
 from bootleader.agent._validation import (
+    LARGEST_DOCUMENT,
     LARGEST_REWARD,
+    MOST_REWARDS,
     arm_name,
     boolean,
     half_life_of,
@@ -35,6 +48,9 @@ if TYPE_CHECKING:
 class Agent:
     """A policy at work in a program, on arms with names.
 
+    It may be used from many threads. Every call either happens or does not: an exception that interrupts one, at
+    whatever line, leaves the agent as it was before the call or as it is after it.
+
     Parameters
     ----------
     policy : Policy
@@ -46,17 +62,23 @@ class Agent:
         Fixes every choice. Without it the agent draws a seed of its own.
     maximize : bool
         Whether rewards are gains (True) or costs.
-    discount : float, optional
-        Half-life in rounds, at least 1, for rewards that drift: a reward counts half as much when so many rewards (of
-        any arm) have come after it. Index policies only, that is all but Giro and two-point weights. An arm's count
-        never fades below the number of rewards that the policy starts an arm with.
+    half_life : float, optional
+        In rounds, at least 1, for rewards that drift: a reward counts half as much when so many rewards (of any arm)
+        have come after it. Index policies only, that is all but Giro and two-point weights. An arm's count never
+        fades below the number of its initial pulls.
     max_open : int
         How many decisions may wait for their reward; when there are more, the oldest are given up. As many rewarded
         ones are remembered, to recognise a second report.
     max_age : float
         How many seconds a decision is remembered.
     clock : callable
-        What tells the time in seconds.
+        Returns the time in seconds, which ages of decisions are measured by. The default does not jump when the wall
+        clock is set. Of any clock: where it goes back, time stands still.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not what is described here.
 
     Examples
     --------
@@ -78,94 +100,173 @@ class Agent:
         *,
         seed: int | None = None,
         maximize: bool = True,
-        discount: float | None = None,
+        half_life: float | None = None,
         max_open: int = DEFAULT_LIMIT,
         max_age: float = DEFAULT_AGE,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = steady_clock,
     ) -> None:
         if not isinstance(policy, Policy):
-            raise TypeError(f"policy must be a policy of the library, such as AdaptiveReBoot(), got {policy!r}")
+            raise TypeError(f"policy must be a policy of the library, such as AdaptiveReBoot(), got {shown(policy)}")
         metadata = named_arms(arms)
         self.policy = policy
         self.maximize = boolean("maximize", maximize)
-        self.discount = None if discount is None else half_life_of(discount)
+        self.half_life = None if half_life is None else half_life_of(half_life)
         self.seed = secrets.randbits(64) if seed is None else seed_of(seed)
-        self._learner = learner_of(policy, self.seed, maximize, self.discount)
+        self._learner = learner_of(policy, self.seed, maximize, self.half_life)
         self._ledger = Ledger(whole("max_open", max_open, 1), positive("max_age", max_age), clock)
         self._metadata: dict[str, Any] = {}
         self._names: list[str] = []
         self._slots: dict[str, int] = {}
         self._removed: dict[str, None] = {}
-        self._chances: Probabilities | None = None
+        self._cached: tuple[int, Probabilities] | None = None  # the version they were computed at, and probabilities
         self._lock = threading.RLock()
         sds = known_sds(policy, len(metadata)) if metadata else []
-        for (name, kept), noise_sd in zip(metadata.items(), sds, strict=True):
-            self._take_in(name, kept, ArmState(noise_sd=noise_sd))
         self._learner.prepare(len(metadata))
+        draft = Draft(self._learner)
+        states = [ArmState(noise_sd=noise_sd) for noise_sd in sds]
+        stores = self._adding(draft, dict(zip(metadata, states, strict=True)), metadata)
+        self._learner.commit(draft.stores() + stores)
+
+    # A call takes the lock, finishes what an interrupted call committed (``_finish``), computes what it will change in
+    # a draft, and commits that. See _journal.py.
+
+    def _finish(self) -> None:
+        if self._learner.pending is not None:
+            self._learner.finish()
 
     # Choose and learn ----------------------------------------------------------------------------------------------
 
     def pull(self) -> str:
-        """The arm to play now. Its reward goes to :meth:`update`."""
+        """Choose the arm to play now. Its reward goes to :meth:`update`.
+
+        Returns
+        -------
+        str
+            The arm's name.
+
+        Raises
+        ------
+        RuntimeError
+            If no arm is active.
+        """
         with self._lock:
-            return self._names[self._learner.choose()]
+            learner = self._learner
+            if learner.pending is not None:
+                learner.finish()
+            return self._names[learner.pull()]
 
     def pull_many(self, n: int) -> list[str]:
-        """``n`` arms to play before any of their rewards is known.
+        """Choose ``n`` arms to play before any of their rewards is known.
 
         Arms that still need their first rewards are shared out over the batch instead of being drawn again and again.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+
+        Returns
+        -------
+        list of str
+            The arms' names, in the order in which they were chosen.
         """
         n = whole("n", n, 0)
         with self._lock:
-            return [self._names[slot] for slot in self._learner.choose_many(n)]
+            self._finish()
+            return [self._names[slot] for slot in self._learner.pull_many(n)]
 
     def update(self, arm: str, reward: float) -> None:
-        """Learn the reward of an arm, whether the agent chose it or not."""
+        """Learn the reward of an arm, whether the agent chose it or not.
+
+        Parameters
+        ----------
+        arm : str
+            The arm's name.
+        reward : float
+            Any finite number up to 1e120 in size, or a bool.
+
+        Raises
+        ------
+        LookupError
+            If there is no such arm.
+        TypeError, ValueError
+            If the reward is no such number.
+        """
         if reward.__class__ is not float or not -LARGEST_REWARD <= reward <= LARGEST_REWARD:
             reward = reward_of(reward)
         with self._lock:
+            learner = self._learner
+            if learner.pending is not None:
+                learner.finish()
             try:
                 slot = self._slots[arm]
             except (KeyError, TypeError):
                 slot = self._slot(arm)
-            self._chances = None
-            self._learner.learn(slot, reward if self.maximize else -reward)
+            learner.update(slot, reward if self.maximize else -reward)
 
     def update_many(self, arms: Sequence[str], rewards: Sequence[float]) -> None:
-        """Learn many rewards at once: all of them, or, if one is bad, none."""
+        """Learn many rewards at once: all of them, or, if one is bad, none.
+
+        Parameters
+        ----------
+        arms : sequence of str
+            Names of arms.
+        rewards : sequence of float
+            A reward for each.
+
+        Raises
+        ------
+        LookupError, TypeError, ValueError
+            As :meth:`update`; or if there are not as many rewards as arms.
+        """
         if isinstance(rewards, np.ndarray) and rewards.ndim != 1:
             raise ValueError(f"rewards must be one-dimensional, got shape {rewards.shape}")
         if isinstance(arms, str):
-            raise TypeError(f"arms must be a list of names, got {arms!r}")
+            raise TypeError(f"arms must be a list of names, got {shown(arms)}")
         if len(arms) != len(rewards):
             raise ValueError(f"arms and rewards must be equally many, got {len(arms)} and {len(rewards)}")
         values = [reward_of(reward) for reward in rewards]
         with self._lock:
-            slots = [self._slot(arm) for arm in arms]
-            self._chances = None
-            for slot, value in zip(slots, values, strict=True):
-                self._learner.learn(slot, value if self.maximize else -value)
+            self._finish()
+            draft = Draft(self._learner)
+            for slot, value in zip([self._slot(arm) for arm in arms], values, strict=True):
+                self._learner.learn(draft, slot, value if self.maximize else -value)
+            self._learner.commit(draft.stores())
 
     def decide(self, *, probability: bool = True) -> Decision:
-        """An arm to play now whose reward comes later, or never.
+        """Choose an arm to play now whose reward comes later, or never.
 
         Parameters
         ----------
         probability : bool
-            Whether to work out how probable the choice was. That takes longer than the choice itself: an integral
+            Whether to compute how probable the choice was. That takes longer than the choice itself: an integral
             for the index policies, and many repeated draws for the history policies.
+
+        Returns
+        -------
+        Decision
+            The arm, and an id to report the reward with.
+
+        Raises
+        ------
+        RuntimeError
+            If no arm is active.
         """
         boolean("probability", probability)
         with self._lock:
-            self._give_up_old()
+            self._finish()
+            learner, ledger = self._learner, self._ledger
+            now = ledger.now()
+            if ledger.due(ledger.open, now):
+                draft = Draft(learner)
+                learner.commit(self._giving_up(draft, now) + draft.stores())
             chances = self._probabilities() if probability else None
-            slot = self._learner.choose()
-            arm = self._names[slot]
-            if self._learner.arms[slot].count < self._learner.rule.initial_pulls:
-                self._chances = None
-            self._learner.wait_for(slot)
-            decision_id = self._ledger.issue(arm)
-            self._give_up_old()
+            draft = Draft(learner)
+            slot = learner.choose(draft)
+            draft.wait_for(slot)
+            arm, decision_id = self._names[slot], ledger.next_id()
+            stores = self._giving_up(draft, now, opened=1) + ledger.issuing(decision_id, arm, now)
+            learner.commit(stores + draft.stores())
         errors = chances.standard_error if chances is not None else None
         return Decision(
             decision_id, arm, None if chances is None else chances[arm], None if errors is None else errors[arm]
@@ -173,6 +274,13 @@ class Agent:
 
     def reward(self, decision_id: str, value: float) -> Receipt:
         """Report the reward of a decision, in any order, once.
+
+        Parameters
+        ----------
+        decision_id : str
+            The ``id`` of a :class:`Decision`.
+        value : float
+            The reward.
 
         Returns
         -------
@@ -189,27 +297,34 @@ class Agent:
         """
         number = reward_of(value)
         if not isinstance(decision_id, str):
-            raise TypeError(f"decision_id must be the id of a Decision, got {decision_id!r}")
+            raise TypeError(f"decision_id must be the id of a Decision, got {shown(decision_id)}")
         with self._lock:
-            found = self._ledger.find(decision_id)  # what is too old is not dropped here: a refusal changes nothing
+            self._finish()
+            learner, ledger = self._learner, self._ledger
+            now = ledger.now()
+            found = ledger.find(decision_id, now)
             if found is None:
-                raise LookupError(self._ledger.why_unknown(decision_id))
-            if isinstance(found, Settled):
+                raise LookupError(ledger.why_unknown(decision_id))
+            if isinstance(found, RewardedDecision):
                 return found.reported_again(decision_id, number)
-            self._ledger.settle(decision_id, number)
-            self._give_up_old()
-            if not found.live:
-                return Receipt.ARM_REMOVED
-            slot = self._slots[found.arm]
-            self._chances = None
-            self._learner.arms[slot].in_flight -= 1
-            self._learner.learn(slot, number if self.maximize else -number)
-            return Receipt.COUNTED
+            draft = Draft(learner)
+            stores = ledger.rewarding(decision_id, number, now) + self._giving_up(draft, now, rewarded=1)
+            if found.live:
+                slot = self._slots[found.arm]
+                draft.arm(slot).in_flight -= 1
+                learner.learn(draft, slot, number if self.maximize else -number)
+            learner.commit(stores + draft.stores())
+            return Receipt.COUNTED if found.live else Receipt.ARM_REMOVED
 
-    def _give_up_old(self) -> None:
-        for arm in self._ledger.expire():
-            self._chances = None
-            self._learner.give_up_on(self._slots[arm])
+    def _giving_up(self, draft: Draft, now: float, *, opened: int = 0, rewarded: int = 0) -> list[Store]:
+        """What forgets decisions that are too old, or too many when so many are opened or rewarded."""
+        ledger = self._ledger
+        ids = ledger.due(ledger.open, now, opened - rewarded)
+        for decision in map(ledger.open.__getitem__, ids):
+            if decision.live:
+                draft.give_up_on(self._slots[decision.arm])
+        forgotten = ledger.due(ledger.rewarded, now, rewarded)
+        return ledger.forgetting(ledger.open, ids) + ledger.forgetting(ledger.rewarded, forgotten)
 
     # Arms ----------------------------------------------------------------------------------------------------------
 
@@ -217,19 +332,22 @@ class Agent:
     def arms(self) -> dict[str, Any]:
         """The arms with their metadata, paused ones included. A copy: nothing done to it reaches the agent."""
         with self._lock:
+            self._finish()
             return {name: deepcopy(kept) for name, kept in self._metadata.items()}
 
     @property
     def paused(self) -> list[str]:
         """The arms that are not played at present."""
         with self._lock:
+            self._finish()
             return [name for name, slot in self._slots.items() if not self._learner.arms[slot].active]
 
     @property
     def open_decisions(self) -> dict[str, str]:
         """The decisions that wait for a reward: id to arm, oldest first."""
         with self._lock:
-            return {decision_id: pending.arm for decision_id, pending in self._ledger.awaited()}
+            self._finish()
+            return {decision_id: decision.arm for decision_id, decision in self._ledger.awaited()}
 
     def add_arm(self, name: str, metadata: Any = None, *, again: bool = False, noise_sd: float | None = None) -> None:
         """Take in a new arm, which is then explored as the policy explores a new arm.
@@ -245,86 +363,136 @@ class Agent:
             count for the new one.
         noise_sd : float, optional
             For ``ThompsonSampling`` that was given one noise sd per arm: the new arm's.
+
+        Raises
+        ------
+        ValueError
+            If the name is in use, or was and ``again`` is not given.
         """
         name, metadata = arm_name(name), metadata_of(name, metadata)
         self._learner.prepare(len(self._names) + 1)  # may take seconds, so not under the lock
         with self._lock:
+            self._finish()
             if name in self._slots:
-                raise ValueError(f"arm {name!r} is already here")
+                raise ValueError(f"arm {shown(name)} is already here")
             if name in self._removed and not again:
-                raise ValueError(f"arm {name!r} was removed: choose another name, or say again=True to start it afresh")
-            arm = ArmState(noise_sd=sd_of_new_arm(self.policy, noise_sd))
-            self._removed.pop(name, None)
-            self._chances = None
-            self._take_in(name, metadata, arm)
+                raise ValueError(
+                    f"arm {shown(name)} was removed: choose another name, or say again=True to start it afresh"
+                )
+            draft, arm = Draft(self._learner), ArmState(noise_sd=sd_of_new_arm(self.policy, noise_sd))
+            stores = self._adding(draft, {name: arm}, {name: metadata})
+            self._learner.commit(draft.stores() + stores)
 
-    def _take_in(self, name: str, metadata: Any, arm: ArmState) -> None:
-        self._metadata[name] = metadata
-        self._slots[name] = len(self._names)
-        self._names.append(name)
-        self._learner.add(arm)
+    def _adding(self, draft: Draft, arms: Mapping[str, ArmState], metadata: Mapping[str, Any]) -> list[Store]:
+        """What takes in new arms."""
+        first = len(self._names)
+        stores: list[Store] = [(setitem, self._names, slice(first, None), list(arms))]
+        for name, arm in arms.items():
+            slot = self._learner.add(draft, arm)
+            stores += [(setitem, self._metadata, name, metadata[name]), (setitem, self._slots, name, slot)]
+            stores.append((dict.pop, self._removed, name, None))
+        return stores
 
     def pause_arm(self, name: str) -> None:
-        """Play an arm no more until :meth:`resume_arm`. It still learns rewards that come late."""
+        """Play an arm no more until :meth:`resume_arm`. It still learns rewards that come late.
+
+        Parameters
+        ----------
+        name : str
+            The arm's name.
+        """
         self._set_active(name, False)
 
     def resume_arm(self, name: str) -> None:
-        """Play a paused arm again, with what it knew."""
+        """Play a paused arm again, with what it knew.
+
+        Parameters
+        ----------
+        name : str
+            The arm's name.
+        """
         self._set_active(name, True)
 
     def _set_active(self, name: str, active: bool) -> None:
         with self._lock:
+            self._finish()
             slot = self._slot(name)
             if self._learner.arms[slot].active == active:
-                raise ValueError(f"arm {name!r} is {'not paused' if active else 'already paused'}")
-            self._chances = None
-            self._learner.set_active(slot, active)
+                raise ValueError(f"arm {shown(name)} is {'not paused' if active else 'already paused'}")
+            draft = Draft(self._learner)
+            self._learner.set_active(draft, slot, active)
+            self._learner.commit(draft.stores())
 
     def remove_arm(self, name: str) -> None:
-        """Forget an arm for good. Its name is remembered, so that it is not reused by mistake."""
+        """Forget an arm for good. Its name is remembered, so that it is not reused by mistake.
+
+        Parameters
+        ----------
+        name : str
+            The arm's name.
+        """
         with self._lock:
+            self._finish()
             slot = self._slot(name)
-            self._chances = None
-            self._learner.remove(slot)
-            self._ledger.orphan(name)
-            self._removed[name] = None
-            del self._names[slot], self._metadata[name]
-            self._slots = {other: place for place, other in enumerate(self._names)}
+            names = self._names[:slot] + self._names[slot + 1 :]
+            stores = self._learner.removal(slot) + self._ledger.orphaning(name)
+            stores += [
+                (setattr, self, "_names", names),
+                (setattr, self, "_slots", {other: place for place, other in enumerate(names)}),
+                (dict.pop, self._metadata, name, None),
+                (setitem, self._removed, name, None),
+            ]
+            self._learner.commit(stores)
 
     def _slot(self, name: Any) -> int:
         slot = self._slots.get(name) if isinstance(name, str) else None
         if slot is None:
             if isinstance(name, str) and name in self._removed:
-                raise LookupError(f"arm {name!r} was removed")
-            shown = ", ".join(map(repr, self._names[:10])) + (", ..." if len(self._names) > 10 else "")
-            raise LookupError(f"arm must be one of {shown or '(there are none)'}, got {name!r}")
+                raise LookupError(f"arm {shown(name)} was removed")
+            known = ", ".join(map(shown, self._names[:10])) + (", ..." if len(self._names) > 10 else "")
+            raise LookupError(f"arm must be one of {known or '(there are none)'}, got {shown(name)}")
         return slot
 
     # Explain -------------------------------------------------------------------------------------------------------
 
     def probabilities(self) -> Probabilities:
-        """The probability that each arm is chosen next, by name.
+        """The probability that each arm is chosen next, by name. Asking changes nothing.
 
-        Exact for the index policies (error below 1e-9 up to 100 arms, below 1e-6 beyond); for the history policies a
-        Monte Carlo estimate, with ``method == "monte carlo"`` and ``standard_error``. Asking changes nothing.
+        Returns
+        -------
+        Probabilities
+            Exact for the index policies (error below 1e-9 up to 100 arms, below 1e-6 beyond); for the history
+            policies a Monte Carlo estimate, with ``method == "monte carlo"`` and ``standard_error``.
+
+        Raises
+        ------
+        RuntimeError
+            If no arm is active.
         """
         with self._lock:
+            self._finish()
             return self._probabilities()
 
     def _probabilities(self) -> Probabilities:
-        if self._chances is None:
-            self._chances = choice_probabilities(self._learner, self._names)
-        return self._chances
+        version = self._learner.version
+        if self._cached is None or self._cached[0] != version:
+            self._cached = (version, choice_probabilities(self._learner, self._names))
+        return self._cached[1]
 
     def summary(self) -> pd.DataFrame:
-        """A row for each arm: pulls, mean, standard error, probability of being chosen next, share of pulls.
+        """A row for each arm: what it earned, and how often it is played.
 
-        ``pulls`` counts rewards learnt. With a discount, ``weight`` is what is left of them, and mean and standard
-        error are the discounted ones.
+        Returns
+        -------
+        DataFrame
+            Columns ``pulls`` (rewards learnt), ``weight`` (what a half-life has left of them), ``mean`` and its
+            ``standard_error`` (with a half-life, the weighted ones), ``probability`` of being chosen next, ``share``
+            of the pulls, ``open`` decisions, ``active``.
         """
         from bootleader.agent._summary import summary_table
 
         with self._lock:
+            self._finish()
             chances = self._probabilities() if any(arm.active for arm in self._learner.arms) else None
             return summary_table(self._learner, self._names, chances, self.maximize)
 
@@ -332,41 +500,71 @@ class Agent:
         from bootleader.agent._summary import described
 
         with self._lock:
+            self._finish()
             return described(self.policy, self._learner, self._names, len(self._ledger.awaited()), self.maximize)
 
     # Save, restore, merge ------------------------------------------------------------------------------------------
 
     def to_json(self) -> str:
-        """Everything the agent is, as a JSON document: :meth:`from_json` makes an agent with the same next choices."""
+        """Everything the agent is, as a JSON document: :meth:`from_json` makes an agent with the same next choices.
+
+        Returns
+        -------
+        str
+            The document.
+        """
         from bootleader.agent._serialization import written
 
         with self._lock:
+            self._finish()
             return written(self)
 
     @classmethod
     def from_json(
-        cls, document: str, *, policies: Iterable[type[Policy]] = (), clock: Callable[[], float] = time.time
+        cls,
+        document: str | bytes,
+        *,
+        policies: Iterable[type[Policy]] = (),
+        clock: Callable[[], float] = steady_clock,
+        max_size: int = LARGEST_DOCUMENT,
     ) -> Self:
         """The agent that a document of :meth:`to_json` describes.
 
         Parameters
         ----------
-        document : str
-            The document. One of an unknown version, cut short or changed is refused with ``ValueError``.
+        document : str or bytes
+            The document. Its checksum finds accidents, not forgeries: see SECURITY.md.
         policies : iterable of types, optional
             Policy classes of your own that the document may name.
         clock : callable
-            What tells the time in seconds.
+            As of the agent.
+        max_size : int
+            Largest number of characters of a document that is read at all.
+
+        Returns
+        -------
+        Agent
+            With the saved agent's next choices, bit for bit.
+
+        Raises
+        ------
+        ValueError
+            If the document is of an unknown version, cut short, changed, too large or contradicts itself.
         """
         from bootleader.agent._serialization import read
 
-        agent: Self = read(cls, document, tuple(policies), clock)
+        agent: Self = read(cls, document, tuple(policies), clock, whole("max_size", max_size, 1))
         return agent
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles and copies go by way of the document, so they go on as a restored agent would."""
-        revive = type(self).from_json
-        return partial(revive, self.to_json(), policies=(type(self.policy),), clock=self._ledger.clock), ()
+        document = self.to_json()
+        options: dict[str, Any] = {
+            "policies": (type(self.policy),),
+            "clock": self._ledger.clock,
+            "max_size": max(1, len(document)),
+        }
+        return partial(type(self).from_json, document, **options), ()
 
     def merge(self, other: Agent) -> None:
         """Take in what another agent has learnt, on other data, with the same policy.
@@ -374,29 +572,46 @@ class Agent:
         Counts add up, means and RSS combine by Chan's formula, so the order in which agents are merged does not
         matter. Arms that only the other knows are added, except those that were removed here; an arm that is paused
         here stays paused. The other's open decisions stay with the other.
+
+        Parameters
+        ----------
+        other : Agent
+            Of the same policy, ``maximize`` and ``half_life``. It stays as it is.
+
+        Raises
+        ------
+        ValueError
+            If the two do not go together.
         """
         if other is self:
             raise ValueError("merge takes another agent, got this one itself, whose rewards would count twice")
         if not isinstance(other, Agent):
-            raise TypeError(f"merge takes another Agent, got {other!r}")
+            raise TypeError(f"merge takes another Agent, got {shown(other)}")
         theirs, metadata, rounds = other._learnt()
         self._learner.prepare(len(theirs.keys() | set(self._names)))
         with self._lock:
-            for what in ("policy", "maximize", "discount"):
+            self._finish()
+            for what in ("policy", "maximize", "half_life"):
                 mine, its = getattr(self, what), getattr(other, what)
                 if mine != its:
-                    raise ValueError(f"merge needs agents of the same {what}, got {mine!r} and {its!r}")
-            self._chances = None
-            for name in theirs:
-                if name not in self._slots and name not in self._removed:
-                    self._take_in(
-                        name, metadata[name], ArmState(active=theirs[name].active, noise_sd=theirs[name].noise_sd)
-                    )
-            known = [(self._slots[name], arm) for name, arm in theirs.items() if name in self._slots]
-            self._learner.merge(known, rounds)
+                    raise ValueError(f"merge needs agents of the same {what}, got {shown(mine)} and {shown(its)}")
+            if self._learner.rounds + rounds > MOST_REWARDS:
+                raise ValueError(f"an agent learns at most 2**53 rewards, got {self._learner.rounds} and {rounds}")
+            fresh = {
+                name: ArmState(active=arm.active, noise_sd=arm.noise_sd)
+                for name, arm in theirs.items()
+                if name not in self._slots and name not in self._removed
+            }
+            draft = Draft(self._learner)
+            stores = self._adding(draft, fresh, metadata)
+            slots = {**self._slots, **{name: len(self._names) + place for place, name in enumerate(fresh)}}
+            known = [(slots[name], arm) for name, arm in theirs.items() if name in slots]
+            self._learner.merge(draft, known, rounds)
+            self._learner.commit(draft.stores() + stores)
 
     def _learnt(self) -> tuple[dict[str, ArmState], dict[str, Any], int]:
         """What another agent takes in: the arms as of now, their metadata, the number of rounds."""
         with self._lock:
+            self._finish()
             arms = {name: self._learner.state_now(slot) for name, slot in self._slots.items()}
             return arms, self.arms, self._learner.rounds

@@ -1,0 +1,159 @@
+"""What must hold between the fields of a document: checked before an agent is built from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from bootleader._core.rules import IndexRule, Rule
+from bootleader._core.text import printable
+from bootleader.agent._schema import ArmRecord, DecisionsRecord, Document, IndexRecord, TreeRecord, refuse
+from bootleader.agent._validation import LARGEST_REWARD, MOST_NESTED, nesting
+
+CLOSE: Final = 1e-6  # how far sums that were added up in another order may lie apart
+
+
+def check_document(document: Document, rule: Rule) -> None:
+    """Refuse a document whose fields contradict each other.
+
+    Parameters
+    ----------
+    document : Document
+        Validated field by field.
+    rule : Rule
+        The rule of its policy.
+
+    Raises
+    ------
+    ValueError
+        With the reason.
+    """
+    _distinct("arms", (arm.name for arm in document.arms))
+    _distinct("removed", document.removed)
+    if clash := {arm.name for arm in document.arms} & set(document.removed):
+        raise refuse(f"arm '{printable(min(clash))}' is both present and removed")
+    is_history = not isinstance(rule, IndexRule)
+    if is_history and document.half_life is not None:
+        raise refuse("a half-life does not go with a policy that keeps every reward")
+    for arm in document.arms:
+        _check_arm(arm, document, rule.initial_pulls, is_history)
+    if sum(arm.rewards for arm in document.arms) > document.rounds:
+        raise refuse("its arms have more rewards than there were rounds")
+    _check_decisions(document.decisions, document)
+    _check_initial_pulls(document, rule.initial_pulls)
+    _check_index(document.index, document, rule)
+
+
+def _distinct(what: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise refuse(f"'{printable(name)}' occurs twice in {what}")
+        seen.add(name)
+
+
+def _check_arm(arm: ArmRecord, document: Document, initial_pulls: int, is_history: bool) -> None:
+    """What holds of every arm that got its moments from rewards."""
+    name = f"arm '{printable(arm.name)}'"
+    if nesting(arm.metadata) > MOST_NESTED:
+        raise refuse(f"the metadata of {name} is nested more than {MOST_NESTED} deep")
+    none = arm.rewards == 0 and (arm.count, arm.anchor, arm.drift, arm.rss) != (0.0, 0.0, 0.0, 0.0)
+    one = arm.rewards == 1 and (arm.drift != 0.0 or arm.rss != 0.0)
+    if none or one:
+        raise refuse(f"{name} has moments that {arm.rewards} rewards cannot have")
+    least = min(arm.rewards, initial_pulls) * (1.0 - CLOSE)
+    if not least <= arm.count <= arm.rewards or (document.half_life is None and arm.count != arm.rewards):
+        raise refuse(f"{name} has a count of {arm.count!r} from {arm.rewards} rewards")
+    if abs(arm.anchor + arm.drift) > LARGEST_REWARD * (1.0 + CLOSE):
+        raise refuse(f"{name} has a mean beyond any reward")
+    if arm.rss > arm.count * (2.0 * LARGEST_REWARD) ** 2:
+        raise refuse(f"{name} has an RSS beyond that of any {arm.rewards} rewards")
+    if arm.last > document.rounds:
+        raise refuse(f"{name} was rewarded in round {arm.last}, later than the last, {document.rounds}")
+    if is_history != isinstance(arm.history, list):
+        raise refuse(f"{name} {'lacks' if is_history else 'must not have'} a history")
+    if isinstance(arm.history, list):
+        _check_history(name, arm, arm.history)
+
+
+def _check_history(name: str, arm: ArmRecord, history: Sequence[float]) -> None:
+    """The moments are those of the history: samplers rely on it."""
+    if len(history) != arm.rewards:
+        raise refuse(f"{name} has a history of {len(history)} from {arm.rewards} rewards")
+    if not history:
+        return
+    size = max(map(abs, history))
+    mean = math.fsum(history) / len(history)
+    if abs(mean - arm.drift) > CLOSE * size:
+        raise refuse(f"{name} has a drift of {arm.drift!r}, but its history's mean is {mean!r}")
+    if not min(history) <= arm.drift <= max(history) and abs(mean - arm.drift) > 1e-12 * size:
+        raise refuse(f"{name} has a drift of {arm.drift!r} outside its history")
+    rss = math.fsum((value - mean) ** 2 for value in history)
+    if abs(rss - arm.rss) > CLOSE * rss + 1e-12 * len(history) * size * size:
+        raise refuse(f"{name} has an RSS of {arm.rss!r}, but its history's is {rss!r}")
+
+
+def _check_decisions(decisions: DecisionsRecord, document: Document) -> None:
+    _distinct("decisions", [row[0] for row in decisions.open] + [row[0] for row in decisions.rewarded])
+    present = {arm.name for arm in document.arms}
+    known = present | set(document.removed)
+    for key, arm, _, live in decisions.open:
+        if arm not in (present if live else known):
+            raise refuse(f"decision {key!r} is for an arm '{printable(arm)}' that is not there")
+    tables: tuple[tuple[str, list[Any]], ...] = (("open", decisions.open), ("rewarded", decisions.rewarded))
+    for what, rows in tables:
+        if len(rows) > decisions.max_open:
+            raise refuse(f"its {what} decisions are more than its limit, {decisions.max_open}")
+        if any(later[2] < earlier[2] for earlier, later in pairwise(rows)):
+            raise refuse(f"its {what} decisions are not in order of time")
+
+
+def _check_initial_pulls(document: Document, initial_pulls: int) -> None:
+    """The arms in their initial pulls are exactly those that lack rewards, open decisions counted."""
+    in_flight: dict[str, int] = {}
+    for _, name, _, live in document.decisions.open:
+        in_flight[name] = in_flight.get(name, 0) + live
+    wanted = [
+        slot
+        for slot, arm in enumerate(document.arms)
+        if arm.active and arm.count + in_flight.get(arm.name, 0) < initial_pulls
+    ]
+    if sorted(document.initial) != wanted:
+        raise refuse("'initial' does not list the arms that lack rewards, each once, by number")
+
+
+def _check_index(index: IndexRecord, document: Document, rule: Rule) -> None:
+    given = [isinstance(field, float | int | TreeRecord | None) for field in (index.variance, index.pooled_at)]
+    if not isinstance(rule, IndexRule):
+        if any(given) or index.tree:
+            raise refuse("index must hold 'stale' alone where the policy keeps every reward")
+        return
+    if not all(given) or not isinstance(index.tree, TreeRecord | None):
+        raise refuse("index lacks 'variance', 'pooled_at' or 'tree'")
+    if isinstance(index.pooled_at, int) and index.pooled_at > document.rounds:
+        raise refuse(f"its variance was pooled in round {index.pooled_at}, later than the last, {document.rounds}")
+    playing = sum(arm.active and arm.count >= rule.initial_pulls for arm in document.arms)
+    if (index.tree is not None) != (not index.stale and rule.uses_leader_tree(playing)):
+        raise refuse(f"'tree' of index does not go with {playing} playing arms")
+    if index.tree is not None:
+        _check_tree(index.tree, playing)
+
+
+def _check_tree(tree: TreeRecord, playing: int) -> None:
+    """The thresholds of a leader tree: tau, steepness, least and aimed assurance, age."""
+    try:
+        tau, steepness, least, aim, age = (float.fromhex(text) for text in tree.thresholds)
+    except OverflowError:
+        raise refuse("a threshold of its tree is beyond all floats") from None
+    wanted = max(math.log(playing) - 2.0, 2.0)
+    sound = (
+        abs(least - wanted) < CLOSE
+        and wanted + 2.0 - CLOSE <= aim <= max(4.0 * wanted, wanted + 2.0) + CLOSE
+        and steepness >= 0.0
+        and age >= 0.0
+        and (tau == -math.inf or math.isfinite(tau))
+    )
+    if not sound:
+        raise refuse(f"the thresholds of its tree do not go with {playing} playing arms")

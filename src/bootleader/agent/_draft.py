@@ -1,0 +1,175 @@
+"""What a call is about to change in a learner; nothing of it is visible before it is committed."""
+
+from __future__ import annotations
+
+from operator import setitem
+from typing import TYPE_CHECKING
+
+from bootleader.agent._arm_state import ArmState
+from bootleader.agent._initial_pulls import InitialPullsDraft
+from bootleader.agent._journal import Store
+from bootleader.agent._laws import Law, Laws
+from bootleader.agent._streams import Streams
+
+if TYPE_CHECKING:
+    from bootleader.agent._learner import Learner
+
+
+class Draft:
+    """A learner's state as it will be.
+
+    Attributes
+    ----------
+    rounds : int
+        Number of rewards learnt.
+    stale : bool
+        Whether the playing arms and their index laws have to be computed anew.
+    """
+
+    __slots__ = (
+        "_added",
+        "_arms",
+        "_history",
+        "_initial",
+        "_law_changes",
+        "_laws",
+        "_learner",
+        "_same_choice",
+        "_streams",
+        "rounds",
+        "stale",
+    )  # fmt: skip
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+        self._arms: dict[int, ArmState] = {}
+        self._added: list[ArmState] = []
+        self._history: dict[int, list[float]] = {}
+        self._initial: InitialPullsDraft | None = None
+        self._streams: Streams | None = None
+        self._laws: Laws | None = None
+        self._law_changes: dict[int, Law] = {}
+        self._same_choice = True
+        self.rounds, self.stale = learner.rounds, learner.stale
+
+    def arm(self, slot: int) -> ArmState:
+        """An arm, to be changed."""
+        arm = self._arms.get(slot)
+        if arm is None:
+            arm = self._arms[slot] = self._learner.arms[slot].copy()
+        return arm
+
+    def arms(self) -> list[ArmState]:
+        """All arms, to be read."""
+        arms = self._learner.arms + self._added
+        for slot, arm in self._arms.items():
+            arms[slot] = arm
+        return arms
+
+    def add(self, arm: ArmState) -> int:
+        """Take in an arm; return its slot."""
+        slot = len(self._learner.arms) + len(self._added)
+        self._added.append(arm)
+        self._arms[slot] = arm
+        return slot
+
+    def append_history(self, slot: int, value: float) -> None:
+        """Add a value to the history of an arm."""
+        self._history.setdefault(slot, []).append(value)
+
+    @property
+    def in_initial_pulls(self) -> int:
+        """Number of arms in their initial pulls."""
+        return len(self._learner.initial.slots if self._initial is None else self._initial)
+
+    @property
+    def initial(self) -> InitialPullsDraft:
+        """The arms in their initial pulls."""
+        if self._initial is None:
+            self._initial = InitialPullsDraft(self._learner.initial)
+        return self._initial
+
+    @property
+    def streams(self) -> Streams:
+        """The random streams, to be drawn from."""
+        if self._streams is None:
+            self._streams = self._learner.streams.copy()
+        return self._streams
+
+    @property
+    def laws(self) -> Laws:
+        """The playing arms and their laws, to be read."""
+        return self._learner.laws if self._laws is None else self._laws
+
+    def replace_laws(self, laws: Laws) -> None:
+        """Laws that were computed anew."""
+        self._laws, self.stale = laws, False
+        self._law_changes = {}
+
+    def set_law(self, place: int, law: Law) -> None:
+        """Change one arm's law."""
+        if self._laws is not None:
+            self._laws.set(place, law)
+        else:
+            self._law_changes[place] = law
+
+    def seat(self, slot: int) -> None:
+        """Let an arm take part in the initial pulls, or among the playing arms, or neither, as its state says."""
+        arm, needed = self.arm(slot), self._learner.initial_pulls
+        lacking = arm.active and arm.count + arm.in_flight < needed
+        if lacking != (slot in self.initial):
+            (self.initial.add if lacking else self.initial.drop)(slot)
+            self._same_choice = False
+        plays = arm.active and arm.count >= needed
+        if plays != (slot in self.laws.place):
+            self.stale, self._same_choice = True, False
+
+    def wait_for(self, slot: int) -> None:
+        """A decision for this arm is on its way."""
+        self._fly(slot, 1)
+
+    def give_up_on(self, slot: int) -> None:
+        """A decision for this arm will get no reward."""
+        self._fly(slot, -1)
+
+    def _fly(self, slot: int, change: int) -> None:
+        arm = self.arm(slot)
+        arm.in_flight += change
+        if arm.count < self._learner.initial_pulls:
+            self.seat(slot)
+
+    def choice_changed(self) -> None:
+        """The probabilities of the next choice are no longer what they were."""
+        self._same_choice = False
+
+    def drawn(self) -> list[Store]:
+        """What makes the draws, and nothing else: for a choice whose arm is not waited for."""
+        learner = self._learner
+        stores: list[Store] = []
+        if self._streams is not None:
+            stores.append((setattr, learner, "streams", self._streams))
+        if self._laws is not None:
+            stores += [(setattr, learner, "laws", self._laws), (setattr, learner, "stale", False)]
+        return stores
+
+    def stores(self) -> list[Store]:
+        """What makes all the changes."""
+        learner = self._learner
+        stores = self.drawn()
+        known = len(learner.arms)
+        stores += [(setitem, learner.arms, slot, arm) for slot, arm in self._arms.items() if slot < known]
+        if self._added:
+            stores.append((setitem, learner.arms, slice(known, None), self._added))
+        for slot, values in self._history.items():
+            history = self.arm(slot).history
+            stores.append((setitem, history, slice(len(history), None), values))
+        if self._initial is not None:
+            stores += self._initial.stores()
+        stores += [(Laws.set, learner.laws, place, law) for place, law in self._law_changes.items()]
+        if self.stale != learner.stale:
+            stores.append((setattr, learner, "stale", self.stale))
+        if self.rounds != learner.rounds:
+            stores.append((setattr, learner, "rounds", self.rounds))
+        if not self._same_choice:
+            stores.append((setattr, learner, "changes", learner.changes + 1))
+        return stores

@@ -1,0 +1,76 @@
+"""The index laws of the playing arms, in the form that a choice reads."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from bootleader._core.rules import SharedStatistics
+
+if TYPE_CHECKING:
+    from bootleader.agent._large_k import LargeK
+
+Law = tuple[float, float, float]
+
+
+class MutableStatistics:
+    """What a law may know of one arm, in an object that is used again and again."""
+
+    __slots__ = ("count", "mean", "noise_sd", "rss")
+
+    def __init__(self) -> None:
+        self.count = self.mean = self.rss = 0.0
+        self.noise_sd = 1.0
+
+
+class Laws:
+    """The playing arms, and each one's index law: location + scale * noise, the noise having a shape.
+
+    Attributes
+    ----------
+    playing : list of int
+        Slots of the arms that a leader is chosen from.
+    place : dict
+        The place of each of them in ``playing``.
+    shared : SharedStatistics
+        What the laws depend on beside their arm, such as the pooled variance.
+    pooled_at : int
+        Round at which the variance was pooled.
+    renew_at : float
+        Round from which all laws are computed anew.
+    tree : LargeK or None
+        Finds the leader among very many arms.
+    """
+
+    __slots__ = ("location", "place", "playing", "pooled_at", "renew_at", "scale", "shape", "shared", "tree")
+
+    def __init__(
+        self,
+        playing: list[int],
+        columns: list[list[float]],
+        shared: SharedStatistics,
+        pooled_at: int = 0,
+        renew_at: float = math.inf,
+        tree: LargeK | None = None,
+    ) -> None:
+        self.playing = playing
+        self.place = {slot: place for place, slot in enumerate(playing)}
+        self.location, self.scale, self.shape = columns
+        self.shared, self.pooled_at, self.renew_at = shared, pooled_at, renew_at
+        self.tree = tree
+
+    @classmethod
+    def none(cls, variance: float = 0.0, pooled_at: int = 0) -> Laws:
+        """Before any arm plays."""
+        return cls([], [[], [], []], SharedStatistics(variance, 0, 0, math.inf), pooled_at)
+
+    @property
+    def variance(self) -> float:
+        """Pooled variance."""
+        return self.shared.variance  # type: ignore[no-any-return]
+
+    def set(self, place: int, law: Law) -> None:
+        """Change one arm's law."""
+        self.location[place], self.scale[place], self.shape[place] = law
+        if self.tree is not None:
+            self.tree.set_law(place, law)

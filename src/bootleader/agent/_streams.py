@@ -1,0 +1,115 @@
+"""The agent's random streams: normal variables made by NumPy in batches, and whatever else a choice draws.
+
+A stream's word at any place is a function of that place, so a batch can be made ahead of time without moving the
+stream: the state is the place of the last variable read, and that is all a saved agent has to remember.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from bootleader._core.rng import MASK, Stream, below, mix64, unit
+from bootleader._core.sampling import EDGES, LAYER_MASK, SIGN_BIT, finish_normal, rejected
+
+BATCH: Final = 2048
+
+# The ziggurat's tables, for both signs: one lookup where a scalar takes a lookup and a branch.
+SIGNED_LAYER_MASK: Final = LAYER_MASK | SIGN_BIT
+SIGNED_EDGES: Final = np.concatenate([EDGES, -EDGES])
+
+
+class NormalBatch:
+    """Standard normals that follow a state of the noise stream. Never changed once made.
+
+    Attributes
+    ----------
+    values : list of float
+        The variables; not valid where the ziggurat rejected the word.
+    rejected : list of int
+        Places of rejected words, and the number of variables as the last entry.
+    """
+
+    __slots__ = ("rejected", "size", "start", "values", "words")
+
+    def __init__(self, start: int, stride: int, size: int) -> None:
+        self.start, self.size = start, size
+        self.values: list[float] = []
+        self.rejected: list[int] = [0]
+        if size == 0:
+            return
+        steps = np.arange(1, size + 1, dtype=np.uint64) * np.uint64(stride)
+        self.words = mix64(np.uint64(start) + steps)
+        layer = (self.words & SIGNED_LAYER_MASK).view(np.int64)
+        self.values = (unit(self.words) * SIGNED_EDGES[layer]).tolist()
+        self.rejected = [*np.flatnonzero(rejected(self.words)).tolist(), size]
+
+
+class Streams:
+    """Where the noise stream and the spare stream stand.
+
+    A choice draws from a :meth:`copy`, which then takes the place of the original in one assignment.
+
+    Attributes
+    ----------
+    values : list of float
+        The present batch of normals; ``values[at:]`` are still to be read.
+    at : int
+        How many of the batch are read.
+    next_rejected : int
+        Place of the first rejected word that is not read; such a variable is drawn when it is read.
+    spare : Stream
+        The stream of all other draws.
+    """
+
+    __slots__ = ("at", "batch", "next_rejected", "rejections_read", "spare", "stride", "values")
+
+    def __init__(self, noise: int, spare: int, stride: int) -> None:
+        self.stride = stride
+        self.spare = Stream([spare], 0, stride)
+        self._start_batch(noise, 0)
+
+    def _start_batch(self, state: int, size: int) -> None:
+        self.batch = batch = NormalBatch(state, self.stride, size)
+        self.values, self.at, self.rejections_read, self.next_rejected = batch.values, 0, 0, batch.rejected[0]
+
+    def copy(self) -> Streams:
+        """Streams that stand at the same places."""
+        twin = Streams.__new__(Streams)
+        twin.stride, twin.batch, twin.values, twin.at = self.stride, self.batch, self.values, self.at
+        twin.rejections_read, twin.next_rejected = self.rejections_read, self.next_rejected
+        twin.spare = Stream(self.spare.states.copy(), 0, self.stride)
+        return twin
+
+    @property
+    def noise(self) -> int:
+        """State of the noise stream: the place of the last word read."""
+        return (self.batch.start + self.at * self.stride) & MASK
+
+    def below(self, n: int) -> int:
+        """Uniform on 0..n-1, from the spare stream."""
+        return int(below(self.spare, n))
+
+    def normals(self, n: int) -> list[float]:
+        """The next ``n`` standard normals."""
+        if self.at + n > self.batch.size:
+            self._start_batch(self.noise, max(n, BATCH))
+        start = self.at
+        self.at = stop = start + n
+        values = self.values[start:stop]
+        while self.next_rejected < stop:
+            place = self.next_rejected - start
+            values[place] = self._redrawn()
+        return values
+
+    def normal(self) -> float:
+        """The next standard normal."""
+        return self.normals(1)[0]
+
+    def _redrawn(self) -> float:
+        """The variable whose word was rejected, drawn from its tail or wedge by the spare stream."""
+        word = int(self.batch.words[self.next_rejected])
+        self.rejections_read += 1
+        self.next_rejected = self.batch.rejected[self.rejections_read]
+        return float(finish_normal(word, self.spare))
