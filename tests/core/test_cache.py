@@ -1,4 +1,4 @@
-"""Kernels that were compiled in different processes do not mix when one process loads them all from the disk cache."""
+"""Kernels that were compiled in different processes stay distinct when one process loads all of them from the cache."""
 
 import os
 import subprocess
@@ -14,13 +14,13 @@ many = bl.GaussianBandit(bl.Uniform(0, 1, arms=600))
 few = bl.ExponentialBandit(means=[1.0, 0.6, 0.2])
 plays = {
     "lockstep": lambda: bl.simulate(bl.ReBoot(1.5), few, rounds=200, runs=2, seed=3),
-    "resampling": lambda: bl.simulate(bl.Giro(a=1), few, rounds=200, runs=2, seed=3),
-    "tournament": lambda: bl.simulate(bl.ReBoot(1.5), many, rounds=700, runs=1),
+    "history": lambda: bl.simulate(bl.Giro(a=1), few, rounds=200, runs=2, seed=3),
+    "large_k": lambda: bl.simulate(bl.ReBoot(1.5), many, rounds=700, runs=1),
 }
 for kernel in sys.argv[1:]:
     print(kernel, plays[kernel]().final_regret.tolist())
 """
-KERNELS = ["lockstep", "resampling", "tournament"]
+KERNELS = ["lockstep", "history", "large_k"]
 
 
 def played(kernels: list[str], cache: str) -> list[str]:
@@ -31,6 +31,6 @@ def played(kernels: list[str], cache: str) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("order", [KERNELS, KERNELS[::-1]])
-def test_kernels_from_the_cache_keep_apart(order, tmp_path):
+def test_kernels_from_the_cache_stay_distinct(order, tmp_path):
     alone = {kernel: played([kernel], str(tmp_path)) for kernel in KERNELS}
     assert played(order, str(tmp_path)) == [line for kernel in order for line in alone[kernel]]

@@ -22,7 +22,7 @@ from bootleader._core.moments import (
     welford,
 )
 
-# Not so small that a square underflows, which is no concern of a sum of squares.
+# Zero, or so large that squares do not underflow.
 VALUES = st.floats(-1e6, 1e6).filter(lambda x: x == 0.0 or abs(x) > 1e-100)
 SAMPLES = st.lists(VALUES, min_size=1, max_size=60)
 OFFSETS = st.sampled_from([0.0, 1.0, -3e4, 1e8, -1e8, 1e12])
@@ -47,7 +47,7 @@ def assert_close(found: tuple[float, float, float], values: list[float]) -> None
     size = max(abs(v) for v in values)
     assert found[0] == count
     assert abs(Fraction(found[1]) - mean) <= Fraction(size) * Fraction(1e-15) * 4 + Fraction(1e-300)
-    # Relative to RSS, but for the rounding of the values' own spread.
+    # Relative to RSS, plus what rounding the values themselves contributes.
     spread = max(values) - min(values)
     assert abs(Fraction(found[2]) - rss) <= rss * Fraction(1e-12) + Fraction(spread) ** 2 * Fraction(1e-13)
 
@@ -83,7 +83,7 @@ def test_equal_values_have_no_rss(value, count):
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(SAMPLES, SAMPLES)
-def test_merge_is_the_two_samples_together(first, second):
+def test_merge_gives_the_moments_of_both_samples_together(first, second):
     merged = chan(*moments_of(first), *moments_of(second))
     count, mean, rss = exact(first + second)
     size = max(abs(v) for v in first + second)
@@ -94,7 +94,7 @@ def test_merge_is_the_two_samples_together(first, second):
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(SAMPLES)
-def test_merge_with_nothing_changes_nothing(values):
+def test_merge_with_an_empty_sample_changes_nothing(values):
     moments = moments_of(values)
     assert chan(*moments, 0.0, 0.0, 0.0) == moments
     assert chan(0.0, 0.0, 0.0, *moments)[0] == moments[0]
@@ -106,8 +106,8 @@ def textbook_rss(values: np.ndarray) -> float:
     return float(np.sum(values**2) - len(values) * values.mean() ** 2)
 
 
-def test_the_textbook_formula_fails_where_ours_does_not():
-    """At an offset of 1e8 the paper's formula is off by more than half; ours by a part in 1e6."""
+def test_the_textbook_formula_cancels_where_welford_does_not():
+    """At an offset of 1e8 the paper's formula is wrong by more than half; Welford's by less than one part in 1e6."""
     values = 1e8 + np.random.default_rng(0).normal(size=200)
     _, _, rss = exact(list(values))
     assert abs(textbook_rss(values) / float(rss) - 1) > 0.5

@@ -1,4 +1,4 @@
-"""Numbers beyond all floats, and text that is not fit to print."""
+"""Numbers too large for a float, and text with control characters."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ HUGE = 10**400
     ],
 )
 @pytest.mark.parametrize("value", [HUGE, -HUGE, 10**5000], ids=["1e400", "-1e400", "1e5000"])
-def test_a_number_beyond_all_floats_is_a_value_error(build: Any, value: int) -> None:
+def test_a_number_too_large_for_a_float_is_a_value_error(build: Any, value: int) -> None:
     with pytest.raises(ValueError, match="must") as caught:
         build(value)
     assert len(str(caught.value)) < 400
 
 
-def test_a_fraction_beyond_all_floats_is_a_value_error() -> None:
+def test_a_fraction_too_large_for_a_float_is_a_value_error() -> None:
     with pytest.raises(ValueError, match="at most"):
         real("x", Fraction(HUGE))
 
 
-def test_whole_numbers_have_an_end() -> None:
+def test_whole_numbers_have_a_limit() -> None:
     assert whole("n", LARGEST_WHOLE, 0) == LARGEST_WHOLE
     with pytest.raises(ValueError, match="which is more than"):
         whole("n", LARGEST_WHOLE + 1, 0)

@@ -90,7 +90,7 @@ def test_the_number_of_cores_does_not_matter(monkeypatch):
     from bootleader.simulation import _simulate as engine
 
     found = []
-    for cores in (1, 2, 64):  # wide blocks, then narrow ones
+    for cores in (1, 2, 64):  # wide blocks with few cores, narrow ones with many
         monkeypatch.setattr(engine, "cores", lambda cores=cores: cores)
         found.append(run(runs=300))
     assert_same_simulation(found[1], found[0])
@@ -98,7 +98,7 @@ def test_the_number_of_cores_does_not_matter(monkeypatch):
 
 
 class Cluster:
-    """The part of a Dask client that tells its workers' threads."""
+    """The part of a Dask client that reports its workers' threads."""
 
     def __init__(self, **threads):
         self.threads = threads
@@ -186,7 +186,7 @@ def test_the_nth_pull_of_an_arm_pays_the_same_under_every_policy(bandit):
 
 
 def test_oracle_sds_are_the_true_ones():
-    """ "oracle" is the same, bit for bit, as writing the true sds down."""
+    """The results with "oracle" are those with the true sds given, bit for bit."""
     bandit = bl.GaussianBandit([1.0, 0.5, 0.0], sd=[2.0, 0.3, 1.0])
     oracle = bl.ThompsonSampling(prior_sd=float("inf"), noise_sd="oracle")
     written = bl.ThompsonSampling(prior_sd=float("inf"), noise_sd=[2.0, 0.3, 1.0])
@@ -200,7 +200,7 @@ def test_oracle_sds_are_the_true_ones():
 
 @pytest.mark.parametrize("offset_scale", [(0.0, 4.0), (1024.0, 1.0), (-64.0, 0.25)])
 def test_adaptive_reboot_is_equivariant(offset_scale):
-    """Rewards a Y + b give the same choices; powers of two, so that no rounding intervenes on the scale."""
+    """Rewards a Y + b give the same choices; powers of two, so that scaling rounds nothing."""
     shift, scale = offset_scale
     plain = bl.simulate(bl.AdaptiveReBoot(), BANDIT, rounds=150, runs=40, seed=1)
     moved = bl.simulate(bl.AdaptiveReBoot(), bl.AffineBandit(BANDIT, scale, shift), rounds=150, runs=40, seed=1)
@@ -222,10 +222,13 @@ def test_merged_blocks_equal_all_runs_at_once():
     gathered = Gathered(16, 4, 50)
     for place in (2, 0, 1):  # out of order
         gathered.take(place, [parts[place]])
-    np.testing.assert_array_equal(gathered.final, runs.curves[-1])
-    np.testing.assert_array_equal(gathered.pulls, pulls)
-    np.testing.assert_allclose(gathered.mean, runs.curves.mean(axis=1), rtol=1e-13)
-    np.testing.assert_allclose(gathered.sem, stats.sem(runs.curves, axis=1), rtol=1e-12)
+    curves = runs.curves(marks)
+    np.testing.assert_array_equal(gathered.final, runs.trajectory.regret[-1])
+    np.testing.assert_array_equal(gathered.pulls, pulls.sum(axis=1))
+    best_first = np.argsort(runs.gap, axis=0)
+    np.testing.assert_array_equal(gathered.pulls_by_rank, np.take_along_axis(pulls, best_first, axis=0).sum(axis=1))
+    np.testing.assert_allclose(gathered.mean, curves.mean(axis=2), rtol=1e-13)
+    np.testing.assert_allclose(gathered.standard_error, stats.sem(curves, axis=2), rtol=1e-12)
 
 
 def test_an_error_in_a_user_policy_reaches_the_caller():
@@ -267,13 +270,13 @@ def test_without_progress_nothing_is_written(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_name_is_not_a_policy():
+def test_a_string_is_not_a_policy():
     with pytest.raises(TypeError, match="'UCB1'"):
         run("UCB1")
 
 
 def test_a_user_policy_that_returns_a_boolean_or_cannot_be_copied():
-    class Yes(RandomArm):
+    class ReturnsTrue(RandomArm):
         def pull(self):
             return True
 
@@ -282,6 +285,6 @@ def test_a_user_policy_that_returns_a_boolean_or_cannot_be_copied():
             self.lock = threading.Lock()
 
     with pytest.raises(ValueError, match="must return an arm"):
-        run([Yes()], runs=2)
+        run([ReturnsTrue()], runs=2)
     with pytest.raises(TypeError, match="in start"):
         run([Locked()], runs=2)

@@ -1,25 +1,26 @@
 r"""The leader among very many arms in O(log K) a round, exactly.
 
-Only one arm's law changes in a round, yet drawing K new indices costs O(K). A choice with the same distribution costs
-less. Fix a threshold tau and mark every arm, independently, with the probability that its index exceeds tau; draw the
-marked arms' indices above tau; the largest of them leads. Lay the arms' *rates*
-:math:`\lambda_k = -\log P(\text{index}_k \le \tau)` end to end and walk along them by exponential steps: an arm is
-marked with probability :math:`1 - e^{-\lambda_k}`, independently of the others, and a sum tree finds it in O(log K). If
-no arm is marked, which tau is placed to make rare, all indices are drawn below tau.
+Only one arm's law changes in a round, yet drawing K new indices costs O(K). This module makes a choice with the same
+distribution for less. Fix a threshold tau. Mark every arm, independently, with the probability that its index exceeds
+tau, and draw the indices of the marked arms above tau: the largest of them leads. To mark, lay the arms' *rates*
+:math:`\lambda_k = -\log P(\text{index}_k \le \tau)` end to end and generate a Poisson process of rate 1 along them.
+An arm with a point in its interval is marked, which has probability :math:`1 - e^{-\lambda_k}`, independently of the
+others. A sum tree finds the arm of a point in O(log K). If no arm is marked, all indices are drawn below tau in O(K);
+tau is placed so that this is rare.
 
-Any tau gives the same distribution of choices. It moves only when too many arms are marked, or none.
+Any tau gives the same distribution of choices. It is placed anew only when too many arms are marked, or none.
 
 **Student laws** are marked a little too often and thinned afterwards, which is exact too
 (:mod:`bootleader._core.tail_sampling`).
 
-**Point masses** (scale 0, or an infinite location) are in a second tree, of maxima and of how many arms share them.
+**Point masses** (scale 0, or an infinite location) are in a second tree: the maxima, and how many arms share each.
 
 **Precision.** Sums along the tree are computed from the children on every change, so errors do not accumulate. An arm
 whose probability of not being marked is below e^-45 < 2^-64 is always marked. A scale too small to change its location
-makes a point mass; at scales of a few units in the location's last place, ties that only rounding makes are not shared
-quite evenly.
+makes a point mass. At scales of a few units in the location's last place, ties that come from rounding alone are not
+broken quite uniformly.
 
-The functions are plain scalars over arrays. They run unchanged in Python and compiled. After a pull call
+The functions are plain arithmetic on arrays and run unchanged in Python and compiled. After a pull, call
 :func:`set_law` for the pulled arm. When many laws change at once, :func:`write_law` each and :func:`rebuild` once:
 O(K) in all.
 """
@@ -44,14 +45,12 @@ from bootleader._core.tail_sampling import (
 
 BRANCHES: Final = 8  # children of a node: one cache line of sums
 FARTHEST: Final = 40.0  # no normal lies this many standard deviations out
-SPARE_VISITS: Final = 6  # marked arms beyond the total rate aimed at that a round may have before tau counts as too low
-SOON: Final = (
-    16  # a threshold that lasts for less than one round in so many arms is placed with more to spare next time
-)
+SPARE_VISITS: Final = 6  # visits to marked arms that a round may make beyond the total rate aimed at
+SOON: Final = 16  # a threshold that lasts for less than arms / SOON rounds is placed lower next time
 
 LOCATION, SCALE, DF, ENVELOPE = 0, 1, 2, 3  # columns of a law
-# The threshold tau; how fast the log of the total rate falls in it; the least total rate; the total rate to aim at when
-# tau is placed; the number of rounds since then.
+# The threshold tau; how fast the log of the total rate decreases in tau; the least total rate; the total rate to aim at
+# when tau is placed; the number of rounds since then.
 TAU, STEEPNESS, LEAST, AIM, AGE = 0, 1, 2, 3, 4
 SPREAD, POINTS, EXCESS = 0, 1, 2  # arms with a spread, arms that are point masses, visits beyond the allowance
 
@@ -73,6 +72,7 @@ def new_tree(arms: int) -> LeaderTree:
 
     Examples
     --------
+    >>> from bootleader._core.rng import Stream
     >>> tree = new_tree(3)
     >>> set_law(tree, 0, 1.0, 0.5, math.inf)  # N(1, 0.5^2)
     >>> set_law(tree, 1, 0.0, 0.5, 4.0)  # 0.5 times a Student variable with 4 degrees of freedom
@@ -93,7 +93,7 @@ def new_tree(arms: int) -> LeaderTree:
         size //= BRANCHES
     law = np.zeros((arms, 4))
     law[:, LOCATION] = -math.inf
-    least = max(math.log(arms) - 2.0, 2.0)  # then an O(K) round comes less than once in some K rounds
+    least = max(math.log(arms) - 2.0, 2.0)  # then less than about one round in K costs O(K)
     return LeaderTree(
         law=law,
         rate=np.zeros(width),
@@ -109,7 +109,7 @@ def set_law(tree: Any, k: Any, location: Any, scale: Any, df: Any) -> None:
     """Give arm k the index law location + scale * Student(df), df = inf being the normal. O(log K).
 
     ``location=-inf`` switches the arm off. With scale 0 the index is the location itself, and ties are shared;
-    ``location=inf`` makes an arm lead before all others (never pulled so far).
+    ``location=inf`` makes an arm lead all others, as an arm without rewards may have to.
     """
     law, rate = tree.law, tree.rate
     was_point = law[k, SCALE] == 0.0
@@ -136,7 +136,7 @@ def write_law(tree: Any, k: Any, location: Any, scale: Any, df: Any) -> None:
 
 
 def _recount(tree: Any, k: Any, location: Any, had_spread: Any, has_spread: Any) -> None:
-    """Keep count of the arms with a spread and of the point masses, and the point masses themselves."""
+    """Update the numbers of arms with a spread and of point masses, and arm k's point mass."""
     tally = tree.tally
     is_point = location > -math.inf and not has_spread
     tally[SPREAD] += int(has_spread) - int(had_spread)
@@ -146,13 +146,13 @@ def _recount(tree: Any, k: Any, location: Any, had_spread: Any, has_spread: Any)
 
 
 def rebuild(tree: Any) -> None:
-    """Make both trees fit the laws, and place the threshold anew if it no longer fits. O(K)."""
+    """Recompute both trees from the laws, and place the threshold anew if it no longer fits. O(K)."""
     _place_threshold(tree, False)
     _update_peak_all(tree)
 
 
 def restore(tree: Any, threshold: Any, excess: Any) -> None:
-    """Make both trees fit the laws at a threshold kept from before, so that choices go on as they would have. O(K)."""
+    """Recompute both trees from the laws at a given threshold, so that a stored tree makes the same choices. O(K)."""
     for place in range(len(threshold)):
         tree.threshold[place] = threshold[place]
     tree.tally[EXCESS] = excess
@@ -161,9 +161,9 @@ def restore(tree: Any, threshold: Any, excess: Any) -> None:
 
 
 def leader(tree: Any, stream: Any) -> Any:
-    """The arm with the largest index, every index drawn afresh from its law; -1 if all arms are off.
+    """The arm with the largest index, every index a new draw from its law; -1 if all arms are off.
 
-    O(log K) a call, apart from rare ones that are O(K).
+    O(log K) a call, apart from rare calls that are O(K).
     """
     threshold, tally = tree.threshold, tree.tally
     peak = _peak(tree) if tally[POINTS] > 0 else -math.inf
@@ -179,7 +179,7 @@ def leader(tree: Any, stream: Any) -> Any:
         arm = _tied_point(tree, peak, stream)
     tally[EXCESS] += max(0, visits - int(threshold[AIM]) - SPARE_VISITS)
     threshold[AGE] += 1.0
-    if none_above or tally[EXCESS] > tree.law.shape[0]:  # the threshold has cost as much as a new one does
+    if none_above or tally[EXCESS] > tree.law.shape[0]:  # the excess has cost as much as a new threshold
         _adjust_aim(threshold, none_above and threshold[AGE] * SOON < tree.law.shape[0])
         _place_threshold(tree, True)
     return arm
@@ -195,7 +195,7 @@ def _best_marked(law: Any, rate: Any, first: Any, tau: Any, stream: Any) -> tupl
     position = standard_exponential(stream)
     while position < total:
         k, into = _arm_at(rate, first, position)
-        if into < rate[k]:  # else rounding has led past the last arm
+        if into < rate[k]:  # otherwise rounding has led past the last arm
             visits += 1
             certain = rate[k] >= CERTAIN
             index = _index_above(law[k, LOCATION], law[k, SCALE], law[k, DF], tau, certain, stream)
@@ -204,7 +204,7 @@ def _best_marked(law: Any, rate: Any, first: Any, tau: Any, stream: Any) -> tupl
             elif index == best and index > -math.inf:
                 tied += 1
                 arm = k if below(stream, tied) == 0 else arm
-            position += rate[k] - into  # the walk has no memory: go on from the arm's end
+            position += rate[k] - into  # one point marks the arm; continue from its end
         position += standard_exponential(stream)
     return arm, best, tied, visits
 
@@ -225,7 +225,7 @@ def _arm_at(rate: Any, first: Any, position: Any) -> tuple[Any, Any]:
 
 
 def _index_above(location: Any, scale: Any, df: Any, tau: Any, certain: Any, stream: Any) -> Any:
-    """A marked arm's index, or -inf if it does not exceed tau after all."""
+    """A marked arm's index, or -inf if thinning discards the mark."""
     z = (tau - location) / scale
     if certain:
         noise = noise_above(-math.inf, df, stream)
@@ -252,18 +252,18 @@ def _best_below(law: Any, tau: Any, stream: Any) -> tuple[Any, Any, Any]:
 
 
 def _adjust_aim(threshold: Any, fell_soon: Any) -> None:
-    """Aim higher while arms lose their rates fast, so that the threshold is placed less often; else lower again."""
+    """Aim for a larger total rate while rates fall fast, so that the threshold is placed less often; else a smaller."""
     least = threshold[LEAST]
     threshold[AIM] = min(1.3 * threshold[AIM], 4.0 * least) if fell_soon else max(threshold[AIM] / 1.3, least + 2.0)
 
 
 def _place_threshold(tree: Any, rates_current: Any) -> None:
-    """Find a tau whose true_rate is near the one aimed at, and recompute the rates there unless they fit. O(K)."""
+    """Find a tau whose total true rate is near the aim, and recompute the rates there. O(K)."""
     threshold = tree.threshold
     aim = threshold[AIM]
     tree.tally[EXCESS] = 0
     threshold[AGE] = 0.0
-    if tree.tally[SPREAD] <= aim:  # few enough to draw all of them every time
+    if tree.tally[SPREAD] <= aim:  # few enough to draw all of them in every round
         threshold[TAU] = -math.inf
         _recompute_rates(tree)
         return
@@ -271,27 +271,25 @@ def _place_threshold(tree: Any, rates_current: Any) -> None:
         _guess_threshold(tree)
         rates_current = False
     found = _total(tree.rate, tree.first) if rates_current else _recompute_rates(tree)
-    if (
-        rates_current and found >= threshold[LEAST]
-    ):  # at most this much is assured: with Student laws perhaps too little
+    if rates_current and found >= threshold[LEAST]:  # marking rates bound true ones, which may be too small
         found = _recompute_rates(tree)
     if threshold[LEAST] <= found <= 1.5 * aim:
         return
     low, high, log_low, log_high = -math.inf, math.inf, 0.0, 0.0
-    stride = 1.0
+    step = 1.0
     while not 0.8 * aim <= found <= 1.3 * aim:
-        tau, height = threshold[TAU], math.log(max(found, 1e-300) / aim)
-        if height > 0.0:
-            low, log_low = tau, height
+        tau, log_ratio = threshold[TAU], math.log(max(found, 1e-300) / aim)
+        if log_ratio > 0.0:
+            low, log_low = tau, log_ratio
         else:
-            high, log_high = tau, height
+            high, log_high = tau, log_ratio
         if low == -math.inf or high == math.inf:
-            wanted = tau + stride * min(max(height, -2.0), 2.0) / threshold[STEEPNESS]
-            stride *= 2.0
+            wanted = tau + step * min(max(log_ratio, -2.0), 2.0) / threshold[STEEPNESS]
+            step *= 2.0
         else:
             share = min(max(log_low / (log_low - log_high), 0.1), 0.9)
             wanted = low + share * (high - low)
-        if wanted <= low or wanted >= high:  # neighbouring numbers: laws too tight for their location
+        if wanted <= low or wanted >= high:  # neighbouring floats: the scales are too small for the locations
             break
         threshold[TAU] = wanted
         before, found = found, _recompute_rates(tree)
@@ -300,7 +298,7 @@ def _place_threshold(tree: Any, rates_current: Any) -> None:
 
 
 def _guess_threshold(tree: Any) -> None:
-    """Start the search at the arm that reaches highest at two scales above its location."""
+    """Start the search at the largest location + 2 scale."""
     law = tree.law
     highest = -math.inf
     for k in range(law.shape[0]):
@@ -311,7 +309,7 @@ def _guess_threshold(tree: Any) -> None:
 
 
 def _recompute_rates(tree: Any) -> Any:
-    """Recompute all rates at tau; return the true_rate. O(K)."""
+    """Recompute all rates at tau; return the total true rate. O(K)."""
     law, rate, first, tau = tree.law, tree.rate, tree.first, tree.threshold[TAU]
     total = 0.0
     for k in range(law.shape[0]):

@@ -2,9 +2,9 @@
 
 There are updates by one value and merges of two samples, with the two higher sums and without them.
 
-The paper's ``RSS = sum Y^2 - s Ybar^2`` cancels: at an offset of 1e8 it is wrong by an order of magnitude and can go
-negative. Welford's form does not; and because the mean is kept as *anchor + drift*, the first reward plus a small
-number, it does not stagnate either when ten million rewards sit around 1e9.
+The paper's ``RSS = sum Y^2 - s Ybar^2`` cancels: at an offset of 1e8 it is wrong by an order of magnitude and can be
+negative. Welford's form does not cancel. The mean is stored as *anchor + drift*, the first reward plus a small number,
+so it stays accurate after ten million rewards around 1e9.
 
 All functions are plain arithmetic: Python, NumPy and compiled code share them. A faded sample, all of whose sums are
 multiplied by the same weight, is updated and merged like any other.

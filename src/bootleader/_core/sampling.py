@@ -1,8 +1,9 @@
-"""Exact samplers on keyed streams: normal, exponential, gamma, Student, and the fair-coin binomial.
+"""Exact samplers on keyed streams: normal, exponential, gamma, Student and binomial.
 
 Scalar functions as in :mod:`bootleader._core.rng`. The normal is a ziggurat [1]_ whose layers lie wholly under the
 density [2]_, so that the layer alone decides whether a word is rejected. The first word may come from any stream (a
-lock-step kernel draws those for many runs at once); the draws after a rejection come from ``stream``.
+lock-step kernel draws the first words of many runs at once); the draws after a rejection come from ``stream``. The
+gamma is that of [3]_, the binomial that of [4]_.
 
 References
 ----------
@@ -23,20 +24,20 @@ import numpy.typing as npt
 
 from bootleader._core.rng import MASK, next_word, uniform, unit
 
-LAYERS: Final = 2048  # one word in 680 is rejected, and the table fits the first-level cache
+LAYERS: Final = 2048  # one word in 680 is rejected, and the table fits into the first-level cache
 LAYER_MASK: Final = LAYERS - 1
-SIGN_BIT: Final = LAYERS  # the bit above the layer's; the highest bits, which ``unit`` reads, are the position
+SIGN_BIT: Final = LAYERS  # the bit above those of the layer; ``unit`` reads the highest bits, the position
 HALF_AREA: Final = math.sqrt(math.pi / 2)  # under exp(-x^2 / 2), right of zero
 
 
 def _layer_edges() -> list[float]:
-    """Right edges of rectangles under exp(-x^2 / 2), each a LAYERS-th of its area, from the axis up while one fits."""
+    """Right edges of rectangles under exp(-x^2 / 2), from the axis up; each has 1 / LAYERS of the area under it."""
     area = HALF_AREA / LAYERS
     edges: list[float] = []
     foot, edge = 0.0, 10.0
     while True:
-        # A rectangle that is too wide ends outside the density. Cut to where its top meets the density it is higher, so
-        # it is cut again. This converges from above to the widest rectangle that fits.
+        # Fixed-point iteration from above: a rectangle that is too wide is cut where its top meets the density. With
+        # the same area it is then higher, so it is cut again, until it fits.
         while (top := foot + area / edge) < 1.0 and (cut := math.sqrt(-2.0 * math.log(top))) < edge:
             edge = cut
         if top >= 1.0:
@@ -46,15 +47,15 @@ def _layer_edges() -> list[float]:
 
 
 def _alias(weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int16]]:
-    """Walker's alias tables: a uniform place is kept with a probability, or replaced by another place."""
+    """Walker's alias tables: a uniform position is kept with probability ``keep``, else replaced by ``other``."""
     keep, other = weights / weights.mean(), np.arange(len(weights), dtype=np.int16)
-    poor, rich = list(np.flatnonzero(keep < 1.0)), list(np.flatnonzero(keep >= 1.0))
-    while poor and rich:
-        place, donor = poor.pop(), rich[-1]
-        other[place] = donor
-        keep[donor] -= 1.0 - keep[place]
-        if keep[donor] < 1.0:
-            poor.append(rich.pop())
+    small, large = list(np.flatnonzero(keep < 1.0)), list(np.flatnonzero(keep >= 1.0))
+    while small and large:
+        position, alias = small.pop(), large[-1]
+        other[position] = alias
+        keep[alias] -= 1.0 - keep[position]
+        if keep[alias] < 1.0:
+            small.append(large.pop())
     return keep, other
 
 
@@ -70,7 +71,7 @@ KEEP, OTHER = _alias(
 
 
 def layer_edge(layer: Any) -> Any:
-    """A layer's right edge (one reader for each table, since a GPU kernel holds a copy for each reader)."""
+    """A layer's right edge. Only this function reads the table: a GPU kernel has a copy for each function that does."""
     return EDGES[layer]
 
 
@@ -95,7 +96,7 @@ def signed(size: Any, word: Any) -> Any:
 
 
 def normal_tail(stream: Any) -> Any:
-    """The normal beyond the widest layer."""
+    """The size of a normal beyond the widest layer."""
     while True:
         x = -math.log(1.0 - uniform(stream)) / TAIL
         y = -math.log(1.0 - uniform(stream))
@@ -104,7 +105,7 @@ def normal_tail(stream: Any) -> Any:
 
 
 def sample_outside_layers(word: Any, stream: Any) -> Any:
-    """The size of a normal outside the layers: in the tail, or at a point of a corner that lies under the density."""
+    """The size of a normal outside the layers: in the tail, or in a corner, at a point under the density."""
     while True:
         place = unit(word) * LAYERS
         corner = int(place)
@@ -171,7 +172,7 @@ def standard_gamma(shape: Any, stream: Any) -> Any:
 
 
 def studentise(normal: Any, df: Any, stream: Any) -> Any:
-    """Turn a normal into a Student variable with ``df`` degrees of freedom (infinite: leave it)."""
+    """Turn a normal into a Student variable with ``df`` degrees of freedom; infinite ``df`` leaves it unchanged."""
     if df == math.inf:
         return normal
     return normal / math.sqrt(standard_gamma(0.5 * df, stream) / (0.5 * df))
@@ -185,9 +186,9 @@ def popcount(word: Any) -> Any:
     return ((word * 0x0101010101010101) & MASK) >> 56
 
 
-COUNTED_TOSSES: Final = 1_280  # up to here twenty words and a bit count beat a rejection sampler
+COUNTED_TOSSES: Final = 1_280  # up to here counting the bits of at most twenty words is faster than rejection
 SMALL_MEAN: Final = 10.0  # below this mean the binomial is inverted term by term
-NEAR_MODE: Final = 15.0  # up to here from the mode a product of ratios beats logarithms; beyond, a parabola bounds them
+NEAR_MODE: Final = 15.0  # at most this far from the mode a product of ratios is faster than logarithms
 
 
 def fair_binomial(tosses: Any, stream: Any) -> Any:
@@ -220,7 +221,7 @@ def binomial_up_to_half(tosses: Any, chance: Any, stream: Any) -> Any:
 
 
 def _inverted_binomial(tosses: Any, chance: Any, stream: Any) -> Any:
-    """Walk up the distribution function until it passes a uniform number."""
+    """Invert the distribution function: add its terms until the sum exceeds a uniform number."""
     odds = chance / (1.0 - chance)
     while True:
         term = math.exp(tosses * math.log1p(-chance))
@@ -235,7 +236,7 @@ def _inverted_binomial(tosses: Any, chance: Any, stream: Any) -> Any:
 
 
 def _stirling_tail(k: Any) -> Any:
-    """What Stirling's formula leaves out of log k!."""
+    """The difference between log k! and Stirling's formula."""
     if k < 10.0:
         return math.lgamma(k + 1.0) - (k + 0.5) * math.log(k + 1.0) + (k + 1.0) - 0.9189385332046727
     k1 = k + 1.0
@@ -264,7 +265,7 @@ def _rejection_binomial(tosses: Any, chance: Any, stream: Any) -> Any:
 
 
 def _under_binomial(v: Any, k: Any, tosses: Any, chance: Any, variance: Any) -> Any:
-    """Whether v is at most the probability of k over that of the mode: the cheapest test that can tell."""
+    """Whether v is at most the probability of k over that of the mode, by the cheapest test that decides it."""
     mode = float(math.floor((tosses + 1.0) * chance))
     odds = chance / (1.0 - chance)
     off = abs(k - mode)

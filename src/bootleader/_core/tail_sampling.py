@@ -1,15 +1,16 @@
-r"""A Student or normal index above a level and below it: how likely, and drawn from exactly that part of its law.
+r"""Student and normal indices above a threshold: the probability, and draws from the truncated law.
 
-A Student variable T with :math:`\nu` degrees of freedom is nearly a normal in disguise: for
-:math:`u = \tfrac12 \log(1 + T^2/\nu)` and :math:`R = \pm\sqrt{(2\nu - 1) u}` the density of R, the variable of [1]_, is
+A Student variable T with :math:`\nu` degrees of freedom has a transform that is nearly normal [1]_. With
+:math:`u = \tfrac12 \log(1 + T^2/\nu)` and the sign of T, the density of :math:`R = \pm\sqrt{(2\nu - 1) u}` is
 
 .. math:: C_\nu\,\varphi(r)\,\sqrt{u / \sinh u}, \qquad
           C_\nu = \frac{\Gamma(\frac{\nu+1}2)}{\Gamma(\frac\nu2) \sqrt{\nu/2 - 1/4}}.
 
-The root is at most 1. So an arm that is *marked* with the normal's :math:`C_\nu P(R > r_\tau)`, which is a little too
-often, and whose normal beyond :math:`r_\tau` is then kept with the root's probability, exceeds tau with exactly the
-Student's probability and law, for any number of degrees above 1/2, in O(1). With one or two degrees, where the root
-would discard too much, the tail is inverted directly.
+The root is at most 1, so :math:`C_\nu \varphi` is an envelope for rejection sampling. An arm is *marked* with
+probability :math:`C_\nu (1 - \Phi(r_\tau))`, a normal above :math:`r_\tau` is drawn [2]_, and it is kept with the
+root's probability (*thinning*). An index above tau then has the Student's probability and conditional law, for more
+than 1/2 degrees of freedom, in O(1). With one or two degrees the root would discard too much, and the tail is inverted
+directly.
 
 Scalar functions as in :mod:`bootleader._core.rng`; ``df`` is infinite for the normal.
 
@@ -28,7 +29,7 @@ from typing import Any, Final
 from bootleader._core.rng import uniform
 from bootleader._core.sampling import standard_exponential, standard_normal
 
-CERTAIN: Final = 45.0  # the rate of an arm that is always marked: e^-45 < 2^-64
+CERTAIN: Final = 45.0  # arms with this rate are always marked: e^-45 < 2^-64
 TAIL_FROM: Final = 0.5  # standard deviations beyond which a normal's tail is drawn by Marsaglia's method
 
 
@@ -46,7 +47,7 @@ def marking_rate(location: Any, scale: Any, df: Any, envelope: Any, tau: Any) ->
 
 
 def true_rate(location: Any, scale: Any, df: Any, envelope: Any, tau: Any, rate: Any) -> Any:
-    """-log of the probability that an arm's index is at most tau, nearly: what tau is placed by."""
+    """-log of the probability that an arm's index is at most tau, approximately: enough to place tau."""
     if rate == 0.0 or df == math.inf or df == 1.0 or df == 2.0:
         return rate
     r = _in_normal_units((tau - location) / scale, df)
@@ -87,7 +88,7 @@ def _heavy_above(z: Any, df: Any, stream: Any) -> Any:
 
 
 def _rate_of(chance: Any, complement: Any) -> Any:
-    """-log(1 - chance), from whichever of the two is small."""
+    """-log(1 - chance), computed from the smaller of ``chance`` and its complement."""
     if chance < 1e-5:
         return chance * (1.0 + chance * (0.5 + chance * (1.0 / 3.0)))
     if chance < 0.5:
@@ -96,13 +97,13 @@ def _rate_of(chance: Any, complement: Any) -> Any:
 
 
 def _in_normal_units(z: Any, df: Any) -> Any:
-    """The nearly normal R that a Student variable z stands for."""
+    """The value of R that corresponds to the Student variable z."""
     r = math.sqrt((df - 0.5) * math.log1p(z * z / df))
     return r if z >= 0.0 else -r
 
 
 def envelope_constant(df: Any) -> Any:
-    """C of the module's notes: how much the normal must be raised to cover the Student density."""
+    """The constant C of the module's docstring: C times the normal density covers the density of R."""
     if df == math.inf:
         return 1.0
     a = 0.5 * df
@@ -122,7 +123,7 @@ def noise_above(z: Any, df: Any, stream: Any) -> Any:
 
 
 def attempt_above(z: Any, df: Any, stream: Any) -> Any:
-    """A Student variable above z, by an arm that was marked at its marking rate; -inf if it is thinned out."""
+    """A Student variable above z for an arm that was marked at its marking rate; -inf if thinning discards it."""
     if df == math.inf:
         return _normal_above(z, stream)
     if df == 1.0 or df == 2.0:
@@ -137,7 +138,7 @@ def attempt_above(z: Any, df: Any, stream: Any) -> Any:
 
 
 def _normal_above(z: Any, stream: Any) -> Any:
-    """A normal variable, given that it exceeds z."""
+    """A normal variable, given that it exceeds z: Marsaglia's method in the tail."""
     if z < TAIL_FROM:
         x = standard_normal(stream)
         while x <= z:

@@ -1,4 +1,4 @@
-"""Validation: every message names the value and says what is accepted; and numbers in words."""
+"""Validation of arguments. Every message names the value and says what is accepted."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from bootleader._core.text import shown
 
-LARGEST: Final = 1e120  # in size, of a parameter: squares of what it adds up to are still far from overflowing
-LARGEST_WHOLE: Final = 2**63 - 1  # of a whole number without a limit of its own: what compiled code can hold
+LARGEST: Final = 1e120  # absolute value of a parameter: squares of sums of such numbers are far from overflow
+LARGEST_WHOLE: Final = 2**63 - 1  # limit of whole numbers that have no smaller one: compiled code has 64 bits
 
 
 def real(
@@ -29,7 +29,7 @@ def real(
         raise TypeError(f"{name} must be {accepted}, got {shown(value)}")
     try:
         number = float(value)
-    except (OverflowError, ValueError):  # a whole number or a fraction beyond all floats
+    except (OverflowError, ValueError):  # a whole number or a fraction that is too large for a float
         raise ValueError(f"{name} must be at most {LARGEST:g} in size, got {shown(value)}") from None
     too_low = number <= low if open_low and low > -math.inf else number < low
     if math.isnan(number) or too_low or number > high or (math.isinf(number) and not infinite):
@@ -50,15 +50,15 @@ def positive(name: str, value: Any) -> float:
 
 def whole(name: str, value: Any, low: int, high: int = LARGEST_WHOLE, range_: str = "") -> int:
     """Return ``value`` as an int from ``low`` to ``high``; ``range_`` says so in words."""
-    refusal = f"{name} must be a whole number {range_ or f'of at least {low}'}, got {shown(value)}"
+    message = f"{name} must be a whole number {range_ or f'of at least {low}'}, got {shown(value)}"
     if isinstance(value, bool):
-        raise TypeError(refusal)
+        raise TypeError(message)
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(refusal) from None
+        raise TypeError(message) from None
     if not low <= number <= high:
-        raise ValueError(refusal if number < low or range_ else f"{refusal}, which is more than {high}")
+        raise ValueError(message if number < low or range_ else f"{message}, which is more than {high}")
     return number
 
 
@@ -75,7 +75,7 @@ def seed_of(value: Any) -> int:
 
 
 def counted(number: int, thing: str) -> str:
-    """So many of a thing.
+    """A number with its noun, in the plural where needed.
 
     Examples
     --------
