@@ -78,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(metavar="COMMAND", required=True)
     _add_reproduce(commands)
     _add_compare(commands)
+    _add_answer(commands)
     _add_bound(commands)
     _add_policies(commands)
     return top
@@ -240,6 +241,19 @@ def _writable(plot: str) -> str:
     if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ValueError(f"cannot write to {plot}; --plot FILE names another file, --no-plot draws nothing")
     return plot
+
+
+def _add_answer(commands: Any) -> None:
+    from bootleader.inference import _cli
+
+    command = _command(
+        commands,
+        "answer",
+        _cli.answer,
+        "answer from a log which arm is better, and whether one may stop",
+        _cli.EXAMPLES,
+    )
+    _cli.add_options(command)
 
 
 def _add_bound(commands: Any) -> None:

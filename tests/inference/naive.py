@@ -101,6 +101,11 @@ def _parabola(xs, size):
     return sum(value + slope * (x - mean) + curvature * (x - mean) ** 2 for x in xs)
 
 
+def with_aside(log_e):
+    """Log of 1/4 + 3/4 E."""
+    return float(mpmath.log(mpmath.mpf(1) / 4 + mpmath.mpf(3) / 4 * mpmath.e ** mpmath.mpf(float(log_e))))
+
+
 def interval(log_e, inside, level, low, high):
     """The ends of {m: log E(m) < level} by bisection from a point inside; ``low`` and ``high`` if not reached."""
     ends = []

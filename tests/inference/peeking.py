@@ -178,15 +178,16 @@ def run_once(seed, family, params, truth, policy, rounds, look, out):
                 up = k.LOG_WEIGHTS[j] + wins * gain[j] - n[a] * cost[0, a, j] - top
                 down = k.LOG_WEIGHTS[j] + (n[a] - wins) * gain[j] - n[a] * cost[1, a, j] - top
                 total += (math.exp(up) if up > -30.0 else 0.0) + (math.exp(down) if down > -30.0 else 0.0)
-            own[a] = paired[a] = top + math.log(total)
+            own[a] = top + math.log(total)
+            paired[a] = k.with_aside(own[a])
         elif bounded:
             own[a] = k.betting_log_e(
                 n[a], k.all_bets(n[a], mean[a] / look.scale, rss[a] / look.scale**2), truth[a] / look.scale
             )[0]
-            paired[a] = own[a]
+            paired[a] = k.with_aside(own[a])
         elif rss[a] > 0.0:
             own[a] = k.student_log_e(n[a], mean[a], rss[a], truth[a], look.arm_c2)
-            paired[a] = k.student_log_e(n[a], mean[a], rss[a], truth[a], look.pair_c2)
+            paired[a] = k.with_aside(k.student_log_e(n[a], mean[a], rss[a], truth[a], look.pair_c2))
         first, second = -math.inf, -math.inf
         for b in range(arms):
             if paired[b] > first:
@@ -307,7 +308,7 @@ def suite_cases(runs: int) -> list[Case]:
     }  # fmt: skip
     cases = []
     for name, case in SUITE.items():
-        arms = case.bandit.arms_of(0, np.arange(runs, dtype=np.uint64))
+        arms = case.bandit.parameters_of(0, np.arange(runs, dtype=np.uint64))
         params = np.array([arms.first, arms.second, arms.third])
         family = families[type(case.bandit).__name__]
         cases.append(Case(name, family, params, arms.mean, case.rounds, 1.0 if family == BERNOULLI else 0.0))

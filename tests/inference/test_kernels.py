@@ -43,12 +43,25 @@ def test_with_few_rewards_the_student_interval_is_the_whole_line():
 @pytest.mark.parametrize(("n_a", "sd_a", "n_b", "sd_b"), [(500, 1, 500, 1), (60, 1, 5_000, 1), (200, 10, 3_000, 0.1)])
 def test_the_student_difference_is_the_projection_of_the_product(n_a, sd_a, n_b, sd_b):
     def log_e(n, sd):
-        return lambda m: kernels.student_log_e(float(n), 0.0, n * sd**2, m, C2)
+        return lambda m: naive.with_aside(kernels.student_log_e(float(n), 0.0, n * sd**2, m, C2))
 
     box_a, box_b = (0.0, 12 * sd_a / math.sqrt(n_a)), (-12 * sd_b / math.sqrt(n_b), 0.0)
     expected = naive.largest_difference(log_e(n_a, sd_a), log_e(n_b, sd_b), LEVEL, box_a, box_b, 0.0)
     found = kernels.student_pair_reach(float(n_a), n_a * sd_a**2, float(n_b), n_b * sd_b**2, LEVEL, C2)
     assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_an_arm_with_very_many_rewards_does_not_pay_for_the_other():
+    alone = kernels.student_reach(500.0, 500.0, LEVEL, C2)
+    for many in (1e5, 1e7, 1e9):
+        assert kernels.student_pair_reach(500.0, 500.0, many, many, LEVEL, C2) < 1.35 * alone
+
+
+def test_what_is_kept_aside():
+    for level in (-1.0, 0.0, 3.0, 50.0):
+        assert kernels.with_aside(kernels.without_aside(level)) == pytest.approx(level, abs=1e-12)
+        assert kernels.with_aside(level) == pytest.approx(naive.with_aside(level), abs=1e-12)
+    assert kernels.without_aside(-1.4) == -math.inf
 
 
 def test_a_difference_takes_fewer_rewards_than_intervals_that_must_not_overlap():
@@ -114,7 +127,7 @@ def test_the_betting_difference_is_the_projection_of_the_product(a, b):
         arms.append((n, kernels.all_bets(n, mean, rss), kernels.arm_bets(n, mean, rss, LEVEL)))
 
     def log_e(n, rows):
-        return lambda m: kernels.betting_log_e(n, rows, m)[0]
+        return lambda m: naive.with_aside(kernels.betting_log_e(n, rows, m)[0])
 
     for first, second in ((0, 1), (1, 0)):
         expected = naive.largest_difference(

@@ -137,7 +137,7 @@ def test_the_holdout_is_set_apart_and_answers_what_the_bandit_brought():
     log.loc[5, "holdout"] = False
     assert bl.verdict(log).arms_frame().loc["old", "rewards"] == 1
     brought = holdout_verdict(log, unit="visit")
-    assert brought.sentence.startswith("the bandit beats the control (holdout) by 0.921 to 1.177")
+    assert brought.sentence.startswith("the bandit beats the control (holdout) by 0.917 to 1.180")
 
 
 def test_the_same_log_in_another_form():

@@ -17,8 +17,11 @@ moments only:
 A lower bound on wealth keeps the guarantee: the interval can only be wider. ``log E`` is convex in m in the betting
 case, and it depends on ``|m - mean|`` alone in the Student case.
 
-For a difference of two arms, the product ``E_a(m_a) E_b(m_b)`` is an e-process too; the interval of ``m_a - m_b`` is
-the projection of the pairs at which it is below ``1 / alpha``.
+For a difference of two arms, each arm's wealth keeps a quarter aside, ``E' = 1/4 + 3/4 E``, and the product
+``E'_a(m_a) E'_b(m_b)`` is an e-process too; the interval of ``m_a - m_b`` is the projection of the pairs at which it is
+below ``1 / alpha``. Without the quarter an arm with very many rewards, whose E at its own mean is far below 1, would
+pay for the other arm's deviations: with 500 and 10^6 rewards the interval would be a quarter wider. With equally many
+it costs 3 to 4 per cent of the width.
 
 References
 ----------
@@ -55,6 +58,7 @@ SIZES = 2e-4 * RATIO ** np.arange(58)
 _RAW = 1.0 / (1.0 + (np.log(SIZES / 0.3) / 1.5) ** 2)
 LOG_WEIGHTS = np.log(_RAW / _RAW.sum() / 2.0)  # the two directions together sum to one
 BETS = len(SIZES)
+ASIDE = 0.25  # share of an arm's wealth that is not bet where two arms are compared
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 NEGLIGIBLE = -40.0  # log of a share of the wealth
 KEPT = 14.0  # log of how far below the largest bet one is kept
@@ -85,17 +89,30 @@ def student_reach(n: float, rss: float, level: float, c2: float) -> float:
 
 
 @kernel
+def with_aside(log_e: float) -> float:
+    """Log of E' = ASIDE + (1 - ASIDE) E."""
+    if log_e > 0.0:
+        return log_e + math.log(ASIDE * math.exp(-log_e) + 1.0 - ASIDE)
+    return math.log(ASIDE + (1.0 - ASIDE) * math.exp(log_e))
+
+
+@kernel
+def without_aside(level: float) -> float:
+    """The log E at which log E' is ``level``; minus infinity where it is always above."""
+    if level <= math.log(ASIDE):
+        return -math.inf
+    return level + math.log((1.0 - ASIDE * math.exp(-level)) / (1.0 - ASIDE))
+
+
+@kernel
 def student_pair_reach(n_a: float, rss_a: float, n_b: float, rss_b: float, level: float, c2: float) -> float:
     """How far the difference can be from the difference of the means while the product is below ``exp(level)``."""
-    low = -0.5 * math.log(1.0 + n_a * c2)
-    high = level + 0.5 * math.log(1.0 + n_b * c2)
-    if high <= low:
-        return 0.0
+    low = with_aside(-0.5 * math.log(1.0 + n_a * c2))
+    high = level - with_aside(-0.5 * math.log(1.0 + n_b * c2))
     step = (high - low) / PLACES
     best, place = -1.0, 0
     for i in range(PLACES + 1):
-        u = low + i * step
-        reach = student_reach(n_a, rss_a, u, c2) + student_reach(n_b, rss_b, level - u, c2)
+        reach = _split_reach(n_a, rss_a, n_b, rss_b, level, low + i * step, c2)
         if reach > best:
             best, place = reach, i
     if best == math.inf:
@@ -104,14 +121,20 @@ def student_pair_reach(n_a: float, rss_a: float, n_b: float, rss_b: float, level
     for _ in range(36):
         width = GOLDEN * (right - left)
         u, v = right - width, left + width
-        at_u = student_reach(n_a, rss_a, u, c2) + student_reach(n_b, rss_b, level - u, c2)
-        at_v = student_reach(n_a, rss_a, v, c2) + student_reach(n_b, rss_b, level - v, c2)
+        at_u = _split_reach(n_a, rss_a, n_b, rss_b, level, u, c2)
+        at_v = _split_reach(n_a, rss_a, n_b, rss_b, level, v, c2)
         if at_u > at_v:
             right = v
         else:
             left = u
         best = max(best, at_u, at_v)
     return best
+
+
+@kernel
+def _split_reach(n_a: float, rss_a: float, n_b: float, rss_b: float, level: float, u: float, c2: float) -> Any:
+    """How far both arms together reach if the first may go to ``u`` and the second to ``level - u``."""
+    return student_reach(n_a, rss_a, without_aside(u), c2) + student_reach(n_b, rss_b, without_aside(level - u), c2)
 
 
 # Betting -----------------------------------------------------------------------------------------------------------
@@ -247,16 +270,25 @@ def arm_bets(n: float, mean: float, rss: float, level: float) -> Any:
 
 
 @kernel
-def betting_at_slope(n: float, rows: Any, slope: float) -> float:
-    """The mean in [0, 1] at which log E has this slope, or the nearer bound."""
+def aside_log_e(n: float, rows: Any, m: float) -> Any:
+    """Log of E' = ASIDE + (1 - ASIDE) E at m, and its first two derivatives. Convex, as log E is."""
+    log_e, first, second = betting_log_e(n, rows, m)
+    value = with_aside(log_e)
+    share = (1.0 - ASIDE) * math.exp(log_e - value)
+    return value, share * first, share * second + share * (1.0 - share) * first * first
+
+
+@kernel
+def aside_at_slope(n: float, rows: Any, slope: float) -> float:
+    """The mean in [0, 1] at which log E' has this slope, or the nearer bound."""
     low, high = 0.0, 1.0
-    if betting_log_e(n, rows, low)[1] >= slope:
+    if aside_log_e(n, rows, low)[1] >= slope:
         return low
-    if betting_log_e(n, rows, high)[1] <= slope:
+    if aside_log_e(n, rows, high)[1] <= slope:
         return high
     for _ in range(60):
         m = 0.5 * (low + high)
-        if betting_log_e(n, rows, m)[1] < slope:
+        if aside_log_e(n, rows, m)[1] < slope:
             low = m
         else:
             high = m
@@ -269,44 +301,46 @@ def pair_end_by_slope(a: Any, b: Any, level: float) -> Any:
     low, high = -30.0, 60.0  # of the log of the common slope
     for _ in range(60):
         slope = math.exp(0.5 * (low + high))
-        m_a, m_b = betting_at_slope(a.n, a.rows, slope), betting_at_slope(b.n, b.rows, -slope)
-        if betting_log_e(a.n, a.rows, m_a)[0] + betting_log_e(b.n, b.rows, m_b)[0] < level:
+        m_a, m_b = aside_at_slope(a.n, a.rows, slope), aside_at_slope(b.n, b.rows, -slope)
+        if aside_log_e(a.n, a.rows, m_a)[0] + aside_log_e(b.n, b.rows, m_b)[0] < level:
             low = 0.5 * (low + high)
         else:
             high = 0.5 * (low + high)
     slope = math.exp(high)
-    return betting_at_slope(a.n, a.rows, slope) - betting_at_slope(b.n, b.rows, -slope)
+    return aside_at_slope(a.n, a.rows, slope) - aside_at_slope(b.n, b.rows, -slope)
 
 
 @kernel
 def pair_end_at_bound(a: Any, b: Any, level: float) -> Any:
     """The largest difference where m_b is 0 or m_a is 1; NaN where neither is the solution."""
-    f_a, d_a, _ = betting_log_e(a.n, a.rows, 1.0)
-    f_b, d_b, _ = betting_log_e(b.n, b.rows, 0.0)
+    f_a, d_a, _ = aside_log_e(a.n, a.rows, 1.0)
+    f_b, d_b, _ = aside_log_e(b.n, b.rows, 0.0)
     if f_a + f_b <= level:
         return 1.0
-    if level - f_b > 0.0:
-        m_a = betting_end(a.n, a.mean, a.high - a.mean, a.rows, level - f_b, True)
-        if m_a < 1.0 and betting_log_e(a.n, a.rows, m_a)[1] + d_b >= 0.0:
+    left = without_aside(level - f_b)
+    if left > 0.0:
+        m_a = betting_end(a.n, a.mean, a.high - a.mean, a.rows, left, True)
+        if m_a < 1.0 and aside_log_e(a.n, a.rows, m_a)[1] + d_b >= 0.0:
             return m_a
-    if level - f_a > 0.0:
-        m_b = betting_end(b.n, b.mean, b.mean - b.low, b.rows, level - f_a, False)
-        if m_b > 0.0 and d_a + betting_log_e(b.n, b.rows, m_b)[1] <= 0.0:
+    left = without_aside(level - f_a)
+    if left > 0.0:
+        m_b = betting_end(b.n, b.mean, b.mean - b.low, b.rows, left, False)
+        if m_b > 0.0 and d_a + aside_log_e(b.n, b.rows, m_b)[1] <= 0.0:
             return 1.0 - m_b
     return math.nan
 
 
 @kernel
 def betting_pair_end(a: Any, b: Any, level: float) -> Any:
-    """The largest m_a - m_b with log E_a(m_a) + log E_b(m_b) at most ``level``: Newton on the two conditions.
+    """The largest m_a - m_b with log E'_a(m_a) + log E'_b(m_b) at most ``level``: Newton on the two conditions.
 
     At the solution the slopes are opposite and the sum is at the level. Where Newton leaves the bounds, the solution is
     sought on a bound; where it does not converge, by two nested bisections.
     """
     m_a, m_b = a.high, b.low
     for _ in range(40):
-        f_a, d_a, dd_a = betting_log_e(a.n, a.rows, m_a)
-        f_b, d_b, dd_b = betting_log_e(b.n, b.rows, m_b)
+        f_a, d_a, dd_a = aside_log_e(a.n, a.rows, m_a)
+        f_b, d_b, dd_b = aside_log_e(b.n, b.rows, m_b)
         slopes, excess = d_a + d_b, f_a + f_b - level
         if abs(excess) < 1e-10 * level and abs(slopes) < 1e-7 * d_a:
             return m_a - m_b

@@ -112,7 +112,7 @@ def verdict(
     >>> rng = np.random.default_rng(1)
     >>> log = {"arm": ["blue", "green"] * 2_000, "reward": rng.normal([0.0, 0.5] * 2_000)}
     >>> verdict(log, unit="visit").sentence
-    'green beats blue by 0.393 to 0.626 a visit (95 %, valid at any time you look)'
+    'green beats blue by 0.389 to 0.630 a visit (95 %, valid at any time you look)'
     """
     rows = log_of(log, arms)
     check_within(bounds_of(low, high), rows.reward)
