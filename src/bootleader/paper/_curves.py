@@ -37,7 +37,9 @@ def curves_frame(panels: Mapping[str, Mapping[str, Curve]], x: str) -> pd.DataFr
     import pandas as pd
 
     frames = [
-        pd.DataFrame({"panel": title, "policy": name, x: c.x, "mean_regret": c.mean, "standard_error": c.sem})
+        pd.DataFrame(
+            {"panel": title, "policy": name, x: c.x, "mean_regret": c.mean, "standard_error": c.standard_error}
+        )
         for title, curves in panels.items()
         for name, c in curves.items()
     ]

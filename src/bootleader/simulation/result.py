@@ -216,7 +216,7 @@ class Simulation:
             raise TypeError(f"path must be the name of a file to write, such as 'regret.png', or None, got {path!r}")
         figure = regret_curves(
             self.rounds, dict(zip(self.policies, zip(self.mean_regret, self.standard_error, strict=True), strict=True)),
-            title=counted(self.runs, "run"), subtitle=shortened(self.bandit),
+            title=f"Mean regret over {counted(self.runs, 'run')}", subtitle=shortened(self.bandit),
         )  # fmt: skip
         if path is not None:
             write(figure, path)

@@ -131,7 +131,7 @@ def under_bound(title: str, measured: Curve, upper: Any, worst: float) -> claims
 
     ``worst`` is the regret of always playing the worst arm, the most that any policy can have.
     """
-    half_width = NORMAL_95 * measured.sem
+    half_width = NORMAL_95 * measured.standard_error
     share = (
         f"{title}: at most {((measured.mean + half_width) / upper).max():.2g} of the bound, {upper[-1]:,.0f} at the end"
     )
