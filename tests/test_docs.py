@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import markdown
 import pytest
 
 import bootleader
@@ -36,6 +37,8 @@ def imported(path: Path) -> ModuleType:
 
 build = imported(DOCS / "build.py")
 refresh = imported(DOCS / "refresh.py")
+mathml = imported(DOCS / "extensions" / "mathml.py")
+rst_roles = imported(DOCS / "extensions" / "rst_roles.py")
 
 
 def name_of(page: Path) -> str:
@@ -119,6 +122,21 @@ def test_links_to_root_pages_and_notebooks_are_rewritten_for_the_site():
     text = "[a](../CONTRIBUTING.md#rules) [b](notebooks/an_agent.ipynb) [c](https://example.org/x.ipynb)"
     expected = "[a](contributing.md#rules) [b](notebooks/an_agent.md) [c](https://example.org/x.ipynb)"
     assert build.for_the_site(text, 0) == expected
+
+
+def test_docstrings_become_markdown():
+    text = "See :meth:`pull`, :math:`s+2`.\n\n.. math:: a +\n          b\n\nMore."
+    assert rst_roles.markdown_of(text) == "See `pull`, $s+2$.\n\n$$a + b$$\n\nMore."
+
+
+@pytest.mark.parametrize(
+    ("text", "formulas"),
+    [("$s_1$ and $$s^2$$", 2), ("`$s$` is code", 0), ("from $5 to $6", 0), (r"$\sigma_a > 1.5\,\mathrm{sd}$:", 1)],
+)
+def test_formulas_become_mathml(text, formulas):
+    page = markdown.Markdown(extensions=[mathml.MathML()]).convert(text)
+    assert page.count("<math") == formulas
+    assert ("$" in page) == (formulas == 0)
 
 
 # Gallery and notebooks ------------------------------------------------------------------------------------------------
