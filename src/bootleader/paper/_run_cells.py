@@ -198,7 +198,7 @@ class Progress:
         self._left = sum(cell.cost for cell in cells)
         self._bar = tqdm(
             total=self._left, disable=not shown, smoothing=0, dynamic_ncols=True,
-            bar_format="{desc} {percentage:3.0f} %|{bar}| {elapsed} gone, {remaining} left",
+            bar_format="{desc} {percentage:3.0f} %|{bar}| {elapsed} elapsed, {remaining} left",
         )  # fmt: skip
         self._describe()
 

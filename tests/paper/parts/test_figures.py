@@ -72,7 +72,7 @@ def judged_fig1(**changed):
 
 
 @pytest.mark.parametrize(
-    ("world", "changed"),
+    ("regret", "changed"),
     [
         ({}, {}),
         ({"leader": logarithm(500)}, {"Reward averages": FAILS}),
@@ -82,8 +82,8 @@ def judged_fig1(**changed):
         ({"reboot": linear(0.02)}, {"ReBoot has sublinear": FAILS}),
     ],
 )
-def test_figure_1(world, changed):
-    check(judged_fig1(**world), changed)
+def test_figure_1(regret, changed):
+    check(judged_fig1(**regret), changed)
 
 
 def test_figure_1_says_what_it_measured():
@@ -98,13 +98,13 @@ LEFT = {"ReBoot 1.5": lambda c: 60, "Giro 1": lambda c: 70 * (1 + c), "PHE 2.1":
 
 def judged_left(**changed):
     names = {"reboot": "ReBoot 1.5", "giro": "Giro 1", "phe": "PHE 2.1"}
-    worlds = LEFT | {names[name]: world for name, world in changed.items()}
-    results = made_results(fig2_left.cells(FULL), lambda cell, t: worlds[label(cell.policy)](cell.bandit.means[1]))
+    regrets = LEFT | {names[name]: regret for name, regret in changed.items()}
+    results = made_results(fig2_left.cells(FULL), lambda cell, t: regrets[label(cell.policy)](cell.bandit.means[1]))
     return fig2_left.judge(FULL, results)
 
 
 @pytest.mark.parametrize(
-    ("world", "changed"),
+    ("regret", "changed"),
     [
         ({}, {}),
         ({"reboot": lambda c: 60 * (1 + c / 4)}, {"does not depend on the shift": FAILS}),
@@ -123,8 +123,8 @@ def judged_left(**changed):
         ({"phe": lambda c: 50 if c == 20 else 80 * (1 + c)}, {"are sensitive": HOLDS, "performs better": IN_PART}),
     ],
 )
-def test_figure_2_left(world, changed):
-    check(judged_left(**world), changed)
+def test_figure_2_left(regret, changed):
+    check(judged_left(**regret), changed)
 
 
 def test_figure_2_left_says_what_it_measured():
@@ -157,13 +157,13 @@ SLOW_SD, SLOW_VARIANCE, MORE = "grows slowly with the sd", "grows slowly with th
 
 
 def judged_right(**changed):
-    worlds = RIGHT | changed
-    results = made_results(fig2_right.cells(FULL), lambda cell, t: worlds[type(cell.policy).__name__](cell.bandit.sd))
+    regrets = RIGHT | changed
+    results = made_results(fig2_right.cells(FULL), lambda cell, t: regrets[type(cell.policy).__name__](cell.bandit.sd))
     return fig2_right.judge(FULL, results)
 
 
 @pytest.mark.parametrize(
-    ("world", "changed"),
+    ("regret", "changed"),
     [
         ({}, {}),
         # Faster than the least possible regret grows, though slower than PHE.
@@ -191,8 +191,8 @@ def judged_right(**changed):
         ({"PHE": power(1, 1.65)}, {MORE: IN_PART}),
     ],
 )  # fmt: skip
-def test_figure_2_right(world, changed):
-    check(judged_right(**world), changed)
+def test_figure_2_right(regret, changed):
+    check(judged_right(**regret), changed)
 
 
 def test_figure_2_right_says_what_it_measured_and_in_which_variable():
@@ -244,7 +244,7 @@ TS_FAR, NEAR, SLIGHTLY = "TS with an N(0,1) prior is far", "near-optimal", "σ_a
 
 @pytest.mark.parametrize("shape", FIG3_BANDITS)
 @pytest.mark.parametrize(
-    ("world", "changed"),
+    ("regret", "changed"),
     [
         ({}, {}),
         # 0.057 T is 570, where the logarithm had 553.
@@ -262,14 +262,14 @@ TS_FAR, NEAR, SLIGHTLY = "TS with an N(0,1) prior is far", "near-optimal", "σ_a
         ({"TS N(0,1)": logarithm(150), "TS flat, oracle sd": logarithm(100)}, {TS_FAR: FAILS}),
     ],
 )  # fmt: skip
-def test_figure_3_on_each_shape(shape, world, changed):
-    rows = judged_fig3(shape, world)
+def test_figure_3_on_each_shape(shape, regret, changed):
+    rows = judged_fig3(shape, regret)
     check(rows, {f"({shape}): {words}": verdict for words, verdict in changed.items()})
 
 
 # That sigma_a = 1 be neither better nor only slightly better cannot be: one part of that claim always holds.
 @pytest.mark.parametrize(
-    ("world", "near", "slightly"),
+    ("regret", "near", "slightly"),
     [
         ({}, HOLDS, HOLDS),
         ({"ReBoot 0.5": logarithm(30)}, FAILS, HOLDS),
@@ -280,10 +280,10 @@ def test_figure_3_on_each_shape(shape, world, changed):
         ({"ReBoot 1": logarithm(60)}, HOLDS, UNDECIDED),
     ],
 )
-def test_figure_3_on_the_choice_of_sigma_a(world, near, slightly):
+def test_figure_3_on_the_choice_of_sigma_a(regret, near, slightly):
     for shape in ("Gaussian", "exponential"):
-        check(judged_fig3(shape, world), {f"({shape}): σ_a = 1.5 is a {NEAR}": near})
-    check(judged_fig3("logistic", world), {SLIGHTLY: slightly})
+        check(judged_fig3(shape, regret), {f"({shape}): σ_a = 1.5 is a {NEAR}": near})
+    check(judged_fig3("logistic", regret), {SLIGHTLY: slightly})
 
 
 def test_figure_3_says_what_it_measured():
