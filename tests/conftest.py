@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from bootleader import cli
+from bootleader.paper._cell_cache import CellCache
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # also for the processes that tests start
 
@@ -64,3 +65,9 @@ def rewards_file(tmp_path: Path) -> Callable[[str | bytes], str]:
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def cell_cache(tmp_path: Path) -> CellCache:
+    """An empty cache of the reproduction's cells."""
+    return CellCache(tmp_path / "cells")

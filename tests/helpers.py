@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import bootleader as bl
+from bootleader._core.rng import Purpose, Stream, run_stride, stream_state
+
+COLOURS = ["blue", "green", "red"]
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals, links or devices")
 
@@ -42,6 +49,49 @@ def run_python(code: str, *arguments: str, **environment: str) -> str:
     finished = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
     assert finished.returncode == 0, finished.stderr
     return finished.stdout
+
+
+def import_file(path: Path, name: str) -> ModuleType:
+    """Import a file as a new module, whatever was imported from it before."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # numba's cache looks functions up there
+    spec.loader.exec_module(module)
+    return module
+
+
+def stream_at(seed: int, run: int, purpose: int = Purpose.SPARE) -> Stream:
+    """A stream for plain Python functions."""
+    return Stream([stream_state(seed, run, int(purpose), 0)], 0, run_stride(seed, run))
+
+
+def as_arrays(stream: Stream) -> Stream:
+    """A copy of a stream for compiled functions."""
+    return Stream(np.array(stream.states, np.uint64), 0, np.uint64(stream.stride))
+
+
+def exact_moments(values: Sequence[float]) -> tuple[int, Fraction, Fraction]:
+    """Count, mean and residual sum of squares, without rounding."""
+    fractions = [Fraction(value) for value in values]
+    mean = sum(fractions, Fraction(0)) / len(fractions)
+    return len(fractions), mean, sum(((fraction - mean) ** 2 for fraction in fractions), Fraction(0))
+
+
+def agent_of(policy: bl.Policy | None = None, arms: Sequence[str] = COLOURS, **options: Any) -> bl.Agent:
+    """An agent with three arms, unless given others."""
+    return bl.Agent(policy or bl.AdaptiveReBoot(), arms, **{"seed": 7, **options})
+
+
+def play(agent: bl.Agent, rounds: int) -> list[str]:
+    """Pull and update for some rounds, with the same normal rewards in every call; the choices."""
+    rng = np.random.default_rng(3)
+    choices = []
+    for _ in range(rounds):
+        choices.append(agent.pull())
+        agent.update(choices[-1], rng.normal())
+    return choices
 
 
 class NoWork(Executor):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import sys
@@ -13,6 +12,7 @@ import markdown
 import pytest
 
 import bootleader
+from tests.helpers import import_file
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -25,20 +25,10 @@ LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 REFERENCE = re.compile(r"^::: bootleader\.(\w+)$", re.MULTILINE)
 
 
-def imported(path: Path) -> ModuleType:
-    """A program of the documentation as a module."""
-    spec = importlib.util.spec_from_file_location(f"docs_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-build = imported(DOCS / "build.py")
-refresh = imported(DOCS / "refresh.py")
-mathml = imported(DOCS / "extensions" / "mathml.py")
-rst_roles = imported(DOCS / "extensions" / "rst_roles.py")
+build = import_file(DOCS / "build.py", "docs_build")
+refresh = import_file(DOCS / "refresh.py", "docs_refresh")
+mathml = import_file(DOCS / "extensions" / "mathml.py", "docs_mathml")
+rst_roles = import_file(DOCS / "extensions" / "rst_roles.py", "docs_rst_roles")
 
 
 def name_of(page: Path) -> str:

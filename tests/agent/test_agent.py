@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from decimal import Decimal
 from fractions import Fraction
@@ -14,13 +12,8 @@ import pytest
 
 import bootleader as bl
 from bootleader.policies import POLICIES
+from tests.helpers import COLOURS, agent_of, exact_moments, run_python
 from tests.oracle.cases import POLICY_CASES
-
-COLOURS = ["blue", "green", "red"]
-
-
-def agent_of(policy: Any = None, arms: Any = COLOURS, **options: Any) -> bl.Agent:
-    return bl.Agent(policy or bl.AdaptiveReBoot(), arms, **{"seed": 7, **options})
 
 
 def fed(agent: bl.Agent, rounds: int, seed: int = 0, scale: float = 1.0, offset: float = 0.0) -> list[str]:
@@ -287,14 +280,7 @@ def test_importing_and_making_an_agent_compiles_nothing() -> None:
         "agent.decide(), bl.Agent.from_json(agent.to_json()).pull()\n"
         "print([name for name in ('numba', 'pandas', 'matplotlib') if name in sys.modules])\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-def exact_moments(rewards: list[float]) -> tuple[Fraction, Fraction]:
-    values = [Fraction(reward) for reward in rewards]
-    mean = sum(values, Fraction()) / len(values)
-    return mean, sum(((value - mean) ** 2 for value in values), Fraction())
+    assert run_python(script).strip() == "[]"
 
 
 def test_moments_stay_right_far_from_zero() -> None:
@@ -302,7 +288,7 @@ def test_moments_stay_right_far_from_zero() -> None:
     rewards = (1e9 + rng.normal(size=20_000)).tolist()
     agent = agent_of(bl.ReBoot(sigma_a=1.5), ["only"])
     agent.update_many(["only"] * len(rewards), rewards)
-    mean, rss = exact_moments(rewards)
+    _, mean, rss = exact_moments(rewards)
     arm = agent._learner.arms[0]
     assert abs(float(Fraction(arm.anchor) + Fraction(arm.drift) - mean)) < 1e-6
     assert abs(float(Fraction(arm.rss) / rss - 1)) < 1e-6

@@ -10,16 +10,7 @@ from typing import Any
 import pytest
 
 import bootleader as bl
-
-COLOURS = ["blue", "green", "red"]
-
-
-def play(agent: bl.Agent, rounds: int) -> list[str]:
-    chosen = []
-    for k in range(rounds):
-        chosen.append(agent.pull())
-        agent.update(chosen[-1], float(k % 5))
-    return chosen
+from tests.helpers import COLOURS, play
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])

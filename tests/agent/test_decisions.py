@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import bootleader as bl
+from tests.helpers import agent_of, run_python
 
 
 class Clock:
@@ -18,10 +17,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-def agent_of(**options: object) -> bl.Agent:
-    return bl.Agent(bl.AdaptiveReBoot(), ["blue", "green", "red"], seed=7, **options)  # type: ignore[arg-type]
 
 
 def test_rewards_come_in_any_order() -> None:
@@ -207,7 +202,6 @@ def test_a_fork_gives_out_ids_of_its_own() -> None:
         "if child: os.waitpid(child, 0)\n"
         "print(agent.decide().id, agent.decide().id, agent.reward(before, 1.0), flush=True)\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    childs, parents = (line.split() for line in done.stdout.splitlines())
+    childs, parents = (line.split() for line in run_python(script).splitlines())
     assert len({*childs[:2], *parents[:2]}) == 4
     assert childs[2] == parents[2] == "counted"  # what was open at the fork is open in both

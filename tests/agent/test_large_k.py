@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 import bootleader as bl
+from tests.helpers import run_python
 
 # What is compiled, told by what numba has specialised: nothing of it may change once the agent is there.
 PRELUDE = """
@@ -29,31 +27,29 @@ READY = "assert compiled() == [1] * 5, compiled()\n"
 UNTOUCHED = "assert 'numba' not in sys.modules\n"
 
 
-def run(script: str) -> None:
-    done = subprocess.run([sys.executable, "-c", PRELUDE + script], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.mark.parametrize(
     ("policy", "arms"),
     [("AdaptiveReBoot()", 192), ("StudentThompson()", 192), ("ThompsonSampling()", 512), ("FollowTheLeader()", 512)],
 )
 def test_an_agent_compiles_when_it_is_made(policy: str, arms: int) -> None:
-    run(f"agent = bl.Agent(bl.{policy}, names({arms}), seed=1)\n{READY}play(agent)\n{READY}")
+    run_python(PRELUDE + f"agent = bl.Agent(bl.{policy}, names({arms}), seed=1)\n{READY}play(agent)\n{READY}")
 
 
 @pytest.mark.parametrize(
     "grow", ["agent.add_arm('last')", "agent.merge(bl.Agent(agent.policy, names(190) + ['last']))"]
 )
 def test_an_agent_compiles_when_it_comes_to_have_so_many_arms(grow: str) -> None:
-    run(f"agent = bl.Agent(bl.AdaptiveReBoot(), names(191), seed=1)\n{UNTOUCHED}{grow}\n{READY}play(agent)\n{READY}")
+    run_python(
+        PRELUDE
+        + f"agent = bl.Agent(bl.AdaptiveReBoot(), names(191), seed=1)\n{UNTOUCHED}{grow}\n{READY}play(agent)\n{READY}"
+    )
 
 
 def test_an_agent_compiles_when_it_is_loaded() -> None:
     document = bl.Agent(bl.AdaptiveReBoot(), [str(k) for k in range(192)], seed=1).to_json()
-    run(f"agent = bl.Agent.from_json({document!r})\n{READY}")
+    run_python(PRELUDE + f"agent = bl.Agent.from_json({document!r})\n{READY}")
 
 
 def test_few_arms_compile_nothing() -> None:
-    run(f"play(bl.Agent(bl.AdaptiveReBoot(), names(191), seed=1))\n{UNTOUCHED}")
-    run(f"play(bl.Agent(bl.UCB1(), names(600), seed=1))\n{UNTOUCHED}")
+    run_python(PRELUDE + f"play(bl.Agent(bl.AdaptiveReBoot(), names(191), seed=1))\n{UNTOUCHED}")
+    run_python(PRELUDE + f"play(bl.Agent(bl.UCB1(), names(600), seed=1))\n{UNTOUCHED}")

@@ -11,9 +11,8 @@ import pytest
 import bootleader as bl
 from bootleader.agent._serialization import checksum
 from bootleader.policies import IndexRule
+from tests.helpers import COLOURS, play
 from tests.oracle.cases import POLICY_CASES
-
-COLOURS = ["blue", "green", "red"]
 
 
 def worked(policy: Any, arms: Any = COLOURS, rounds: int = 100, **options: Any) -> bl.Agent:
@@ -30,28 +29,19 @@ def restored(agent: bl.Agent) -> bl.Agent:
     return bl.Agent.from_json(agent.to_json(), clock=lambda: 0.0)
 
 
-def choices(agent: bl.Agent, rounds: int) -> list[str]:
-    rng = np.random.default_rng(3)
-    made = []
-    for _ in range(rounds):
-        made.append(agent.pull())
-        agent.update(made[-1], rng.normal())
-    return made
-
-
 @pytest.mark.parametrize("case", POLICY_CASES, ids=lambda case: case.id)
 def test_a_restored_agent_goes_on_bit_for_bit(case: Any) -> None:
     agent = worked(case.policy)
     copy = restored(agent)
     assert copy.to_json() == agent.to_json()
     rounds = 2000 if isinstance(case.policy.rule, IndexRule) else 300
-    assert choices(copy, rounds) == choices(agent, rounds)
+    assert play(copy, rounds) == play(agent, rounds)
     assert copy.to_json() == agent.to_json()
 
 
 def test_ten_thousand_choices_of_the_recommended_policy() -> None:
     agent = worked(bl.AdaptiveReBoot())
-    assert choices(restored(agent), 10_000) == choices(agent, 10_000)
+    assert play(restored(agent), 10_000) == play(agent, 10_000)
 
 
 @pytest.mark.parametrize("policy", [bl.AdaptiveReBoot(), bl.StudentThompson(), bl.UCB1()], ids=str)
@@ -59,16 +49,16 @@ def test_an_agent_with_a_half_life_goes_on_bit_for_bit(policy: Any) -> None:
     agent = worked(policy, half_life=40.0)
     for _ in range(5):
         copy = restored(agent)
-        assert choices(copy, 301) == choices(agent, 301)
+        assert play(copy, 301) == play(agent, 301)
         assert copy.to_json() == agent.to_json()
 
 
 def test_very_many_arms_go_on_bit_for_bit() -> None:
     arms = [str(k) for k in range(700)]
     agent = worked(bl.AdaptiveReBoot(), arms, rounds=3000)
-    choices(agent, 500)
+    play(agent, 500)
     copy = restored(agent)
-    assert choices(copy, 2000) == choices(agent, 2000)
+    assert play(copy, 2000) == play(agent, 2000)
     assert copy.to_json() == agent.to_json()
 
 

@@ -16,26 +16,19 @@ from bootleader._core import (
     sampling,
 )
 from bootleader._core.history_sums import biased_coins, coins, heads_sum, resampled_sum
-from bootleader._core.rng import Stream, next_word, run_stride, stream_state
+from bootleader._core.rng import Purpose, Stream, next_word, run_stride, stream_state
 from bootleader._core.rules import ArmHistory, Contest
 from bootleader.policies._two_point_weights import TWO_POINTS, two_point_index
 from bootleader.policies.giro import giro_index
+from tests.helpers import as_arrays, stream_at
 
 LEVEL = 1e-4
 DRAWS = 20_000
 NOTHING_TO_BEAT = Contest(-math.inf, True)
 
 
-def stream_at(key: int = 0, purpose: int = 4) -> Stream:
-    return Stream([stream_state(0, key, purpose, 0)], 0, run_stride(0, key))
-
-
-def compiled_stream(key: int) -> Stream:
-    return Stream(np.array([stream_state(0, key, 3, 0)], np.uint64), 0, np.uint64(run_stride(0, key)))
-
-
 def draws_of(sampler: Callable[..., Any], *args: Any, draws: int = DRAWS, key: int = 0) -> np.ndarray:
-    stream = stream_at(key)
+    stream = stream_at(0, key)
     return np.array([sampler(*args, stream) for _ in range(draws)])
 
 
@@ -48,7 +41,7 @@ def compiled_normals(stream, out):
 @pytest.fixture(scope="module")
 def normals() -> np.ndarray:
     out = np.empty(2_000_000)
-    compiled_normals(compiled_stream(0), out)
+    compiled_normals(as_arrays(stream_at(0, 0, Purpose.NOISE)), out)
     return out
 
 
@@ -120,14 +113,14 @@ def compiled_outside_layers(stream, out):
 
 def test_samples_outside_the_layers_have_their_law():
     sizes = np.empty(500_000)
-    compiled_outside_layers(compiled_stream(5), sizes)
+    compiled_outside_layers(as_arrays(stream_at(0, 5, Purpose.NOISE)), sizes)
     assert stats.kstest(sizes, outside_the_layers).pvalue > LEVEL
     cells = np.bincount((outside_the_layers(sizes) * 1_000).astype(int).clip(0, 999), minlength=1_000)
     assert stats.chisquare(cells).pvalue > LEVEL
 
 
 def test_only_rejected_words_draw_from_the_stream():
-    stream = stream_at(6)
+    stream = stream_at(0, 6)
     for layer in (0, sampling.WHOLE - 1):
         before = list(stream.states)
         assert 0.0 <= sampling.finish_normal(layer | 123 << 50, stream) <= sampling.EDGES[layer]
@@ -177,7 +170,7 @@ def test_gamma(shape):
 
 @pytest.mark.parametrize("df", [1.0, 2.0, 3.0, 2.5, 11.0, 200.0])
 def test_student(df):
-    stream = stream_at()
+    stream = stream_at(0, 0)
     draws = np.array([sampling.studentise(sampling.standard_normal(stream), df, stream) for _ in range(DRAWS)])
     assert_follows(draws, stats.t(df))
 
@@ -230,7 +223,7 @@ def test_the_chi_square_test_rejects_a_binomial_with_a_slightly_wrong_chance():
 
 @pytest.mark.parametrize("chance", [0.0, 0.25, 0.5, 1 / 3, TWO_POINTS["mammen"][2], 0.999, 1e-3])
 def test_biased_coins(chance):
-    stream = stream_at()
+    stream = stream_at(0, 0)
     words = [biased_coins(chance, stream) for _ in range(4_000)]
     heads = np.array([[(word >> bit) & 1 for bit in range(64)] for word in words])
     if chance == 0.0:
@@ -262,7 +255,7 @@ def test_two_point_weights_have_the_stated_moments(name, moments):
 @pytest.mark.parametrize("chance", [0.5, 0.7])
 def test_heads_sum_adds_the_residuals_whose_coin_is_one(count, chance):
     history = list(np.random.default_rng(count).normal(size=count + 7))
-    stream, same = stream_at(count), stream_at(count)
+    stream, same = stream_at(0, count), stream_at(0, count)
     words = [coins(chance, same) for _ in range(0, count, 64)]
     wanted = math.fsum(history[7 + j] - 0.5 for j in range(count) if (words[j // 64] >> j % 64) & 1)
     assert heads_sum(chance, history, 7, count, 0.5, stream) == pytest.approx(wanted, abs=1e-12)

@@ -17,6 +17,7 @@ from bootleader._core.rules import ArmHistory, Contest
 from bootleader.policies import Giro, ReBoot
 from bootleader.policies._two_point_weights import TWO_POINTS, heads_or_side, tilted_heads, two_point_index
 from bootleader.policies.giro import giro_index, sum_or_side, tilted_sum
+from tests.helpers import as_arrays, stream_at
 
 register(tilted_sum)
 register(tilted_heads)
@@ -24,15 +25,6 @@ register(tilted_heads)
 LEVEL = 1e-4  # of every single statistical test here; seeds are fixed
 VALUES = [0.0, 0.0, 0.0, 1.0, 3.0, -2.0]  # whole numbers, so that the law of a sum can be computed exactly
 DRAWS = 40
-
-
-def stream_at(seed: int, key: int) -> Stream:
-    return Stream([stream_state(seed, key, 4, 0)], 0, run_stride(seed, key))
-
-
-def as_arrays(stream: Stream) -> Stream:
-    """A copy of the stream for compiled code."""
-    return Stream(np.array(stream.states, np.uint64), 0, np.uint64(stream.stride))
 
 
 def history_of(values, *, start: int = 0, anchor: float = 0.0) -> ArmHistory:

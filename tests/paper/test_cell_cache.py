@@ -10,7 +10,7 @@ import pytest
 
 from bootleader import AffineBandit, GaussianBandit, ReBoot, ThompsonSampling
 from bootleader.paper import _cell_cache
-from bootleader.paper._cell_cache import Cell, CellCache
+from bootleader.paper._cell_cache import Cell
 from bootleader.paper._run_cells import play, run_cells
 from bootleader.policies import reboot
 from bootleader.simulation.result import ARRAYS
@@ -19,23 +19,18 @@ from tests.helpers import assert_same_simulation
 CELL = Cell(ReBoot(sigma_a=1.5), GaussianBandit((1.0, 0.0)), rounds=300, runs=70, seed=4)
 
 
-@pytest.fixture
-def cache(tmp_path):
-    return CellCache(tmp_path / "cells")
-
-
 @pytest.fixture(scope="module")
 def result():
     return play(CELL, None)
 
 
-def test_a_result_is_read_back_bit_for_bit(cache, result):
-    assert cache.load(CELL) is None
-    cache.save(CELL, result)
-    read = cache.load(CELL)
+def test_a_result_is_read_back_bit_for_bit(cell_cache, result):
+    assert cell_cache.load(CELL) is None
+    cell_cache.save(CELL, result)
+    read = cell_cache.load(CELL)
     assert_same_simulation(read, result)
     assert np.array_equal(read.seconds, result.seconds)
-    assert [path.name for path in cache.folder.iterdir()] == [f"{CELL.key}.npz"]
+    assert [path.name for path in cell_cache.folder.iterdir()] == [f"{CELL.key}.npz"]
 
 
 @pytest.mark.parametrize(
@@ -52,11 +47,11 @@ def test_a_result_is_read_back_bit_for_bit(cache, result):
         {"bandit": AffineBandit(GaussianBandit((1.0, 0.0)), 1.0, 0.0)},
     ],
 )
-def test_any_change_is_another_cell(cache, result, change):
-    cache.save(CELL, result)
+def test_any_change_is_another_cell(cell_cache, result, change):
+    cell_cache.save(CELL, result)
     other = dataclasses.replace(CELL, **change)
     assert other.key != CELL.key
-    assert cache.load(other) is None
+    assert cell_cache.load(other) is None
 
 
 def test_other_code_is_another_cell(monkeypatch):
@@ -113,31 +108,31 @@ def test_another_version_of_the_library_is_the_same_cell(monkeypatch):
 
 
 @pytest.mark.parametrize("keep", [0, 1, 200, -1])
-def test_a_half_written_file_is_never_used(cache, result, keep):
-    cache.save(CELL, result)
-    path = cache.path(CELL)
+def test_a_half_written_file_is_never_used(cell_cache, result, keep):
+    cell_cache.save(CELL, result)
+    path = cell_cache.path(CELL)
     path.write_bytes(path.read_bytes()[:keep])
-    assert cache.load(CELL) is None
+    assert cell_cache.load(CELL) is None
 
 
-def test_a_file_with_flipped_bytes_is_never_used(cache, result):
-    cache.save(CELL, result)
-    path = cache.path(CELL)
+def test_a_file_with_flipped_bytes_is_never_used(cell_cache, result):
+    cell_cache.save(CELL, result)
+    path = cell_cache.path(CELL)
     whole = bytearray(path.read_bytes())
     for place in range(0, len(whole), max(1, len(whole) // 500)):
         damaged = whole.copy()
         damaged[place] ^= 0xFF
         path.write_bytes(damaged)
-        found = cache.load(CELL)
+        found = cell_cache.load(CELL)
         if found is not None:
             assert_same_simulation(found, result)
 
 
-def test_a_file_under_the_wrong_name_is_never_used(cache):
+def test_a_file_under_the_wrong_name_is_never_used(cell_cache):
     other = dataclasses.replace(CELL, seed=5)
-    cache.save(other, play(other, None))
-    cache.path(other).rename(cache.path(CELL))
-    assert cache.load(CELL) is None
+    cell_cache.save(other, play(other, None))
+    cell_cache.path(other).rename(cell_cache.path(CELL))
+    assert cell_cache.load(CELL) is None
 
 
 @pytest.mark.parametrize("name", ARRAYS)
@@ -159,16 +154,16 @@ def test_a_file_under_the_wrong_name_is_never_used(cache):
     ids=["no rows", "no columns", "empty", "scalar", "short", "twice", "NaN", "one infinite", "negative", "text",
          "complex"],
 )  # fmt: skip
-def test_a_forged_file_is_not_used_and_its_cell_is_played_again(cache, result, name, forge):
-    cache.save(CELL, dataclasses.replace(result, **{name: forge(getattr(result, name))}))
-    assert cache.load(CELL) is None
+def test_a_forged_file_is_not_used_and_its_cell_is_played_again(cell_cache, result, name, forge):
+    cell_cache.save(CELL, dataclasses.replace(result, **{name: forge(getattr(result, name))}))
+    assert cell_cache.load(CELL) is None
     if forge(np.zeros((1, 2))).size == 0:
-        results = run_cells([CELL], cache, progress=False)
+        results = run_cells([CELL], cell_cache, progress=False)
         assert_same_simulation(results[CELL], result)
-        assert_same_simulation(cache.load(CELL), result)
+        assert_same_simulation(cell_cache.load(CELL), result)
 
 
-def test_a_full_disk_leaves_nothing_behind(cache, result, monkeypatch):
+def test_a_full_disk_leaves_nothing_behind(cell_cache, result, monkeypatch):
     def full(self, path):
         with open(path, "wb") as file:
             file.write(b"half")
@@ -177,5 +172,5 @@ def test_a_full_disk_leaves_nothing_behind(cache, result, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(type(result), "save", full)
         with pytest.raises(OSError, match="No space left"):
-            cache.save(CELL, result)
-    assert list(cache.folder.iterdir()) == []
+            cell_cache.save(CELL, result)
+    assert list(cell_cache.folder.iterdir()) == []

@@ -1,7 +1,6 @@
 """Cells are played all at once, saved as they end, resumed after an interruption, with the same bits however played."""
 
 import dataclasses
-import importlib.util
 import sys
 import threading
 import time
@@ -14,16 +13,11 @@ from bootleader import GaussianBandit, Giro, ReBoot
 from bootleader.paper import _run_cells
 from bootleader.paper._cell_cache import REPEATS, Cell, CellCache
 from bootleader.paper._run_cells import run_cells
-from tests.helpers import NoWork, assert_same_simulation
+from tests.helpers import NoWork, assert_same_simulation, import_file
 
 CELL = Cell(ReBoot(sigma_a=1.5), GaussianBandit((1.0, 0.0)), rounds=300, runs=70, seed=4)
 CELLS = [dataclasses.replace(CELL, seed=seed) for seed in range(6)]
 LONGEST_WAIT = 20.0  # seconds after which a test that would hang fails
-
-
-@pytest.fixture
-def cache(tmp_path):
-    return CellCache(tmp_path / "cells")
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +46,9 @@ class WaitsForAllCells(Executor):
         return fn(*args, **kwargs)
 
 
-def test_all_cells_are_on_the_executor_at_once(cache, played_alone):
+def test_all_cells_are_on_the_executor_at_once(cell_cache, played_alone):
     executor = WaitsForAllCells(len(CELLS), width=len(CELLS))
-    results = run_cells(CELLS, cache, executor=executor, progress=False)
+    results = run_cells(CELLS, cell_cache, executor=executor, progress=False)
     assert executor.in_time, "cells were played one after the other"
     for cell in CELLS:
         assert_same_simulation(results[cell], played_alone[cell])
@@ -67,23 +61,23 @@ def test_workers_do_not_change_results(tmp_path, played_alone, workers):
         assert_same_simulation(results[cell], played_alone[cell])
 
 
-def test_each_cell_is_saved_when_it_ends_and_not_at_the_end_of_all(cache, monkeypatch):
+def test_each_cell_is_saved_when_it_ends_and_not_at_the_end_of_all(cell_cache, monkeypatch):
     play, saved_before = _run_cells.play, {}
 
     def counted(cell, *args):
         if cell is CELLS[-1]:  # the others end and are saved while this one is held back
             ended = time.monotonic() + LONGEST_WAIT
-            while len(list(cache.folder.glob("*.npz"))) < len(CELLS) - 1 and time.monotonic() < ended:
+            while len(list(cell_cache.folder.glob("*.npz"))) < len(CELLS) - 1 and time.monotonic() < ended:
                 time.sleep(0.01)
-            saved_before["last"] = len(list(cache.folder.glob("*.npz")))
+            saved_before["last"] = len(list(cell_cache.folder.glob("*.npz")))
         return play(cell, *args)
 
     monkeypatch.setattr(_run_cells, "play", counted)
-    run_cells(CELLS, cache, progress=False)
+    run_cells(CELLS, cell_cache, progress=False)
     assert saved_before == {"last": len(CELLS) - 1}
 
 
-def test_after_an_interruption_the_rest_is_played_and_all_is_bit_identical(cache, monkeypatch, played_alone):
+def test_after_an_interruption_the_rest_is_played_and_all_is_bit_identical(cell_cache, monkeypatch, played_alone):
     play = _run_cells.play
 
     def interrupted(cell, *args):
@@ -93,18 +87,18 @@ def test_after_an_interruption_the_rest_is_played_and_all_is_bit_identical(cache
 
     monkeypatch.setattr(_run_cells, "play", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run_cells(CELLS, cache, workers=1, progress=False)
-    kept = {cell for cell in CELLS if cache.load(cell) is not None}
+        run_cells(CELLS, cell_cache, workers=1, progress=False)
+    kept = {cell for cell in CELLS if cell_cache.load(cell) is not None}
     assert CELLS[3] not in kept
     played = []
     monkeypatch.setattr(_run_cells, "play", lambda cell, *args: played.append(cell) or play(cell, *args))
-    resumed = run_cells(CELLS, cache, progress=False)
+    resumed = run_cells(CELLS, cell_cache, progress=False)
     assert set(played) == set(CELLS) - kept  # nothing was played twice
     for cell in CELLS:
         assert_same_simulation(resumed[cell], played_alone[cell])
 
 
-def test_a_failed_save_stops_the_other_cells(cache, monkeypatch):
+def test_a_failed_save_stops_the_other_cells(cell_cache, monkeypatch):
     long_cells = [dataclasses.replace(CELL, policy=Giro(a=1), rounds=20_000, runs=2_000, seed=s) for s in range(4)]
     began = []
     play = _run_cells.play
@@ -117,9 +111,9 @@ def test_a_failed_save_stops_the_other_cells(cache, monkeypatch):
         raise OSError("No space left on device")
 
     monkeypatch.setattr(_run_cells, "play", recorded)
-    monkeypatch.setattr(cache, "save", no_space)
+    monkeypatch.setattr(cell_cache, "save", no_space)
     with pytest.raises(OSError, match="No space left"):
-        run_cells([CELL, *long_cells], cache, progress=False)  # returns long before the long cells could end
+        run_cells([CELL, *long_cells], cell_cache, progress=False)  # returns long before the long cells could end
     assert len(began) <= 1 + max(_run_cells.FEWEST_AT_ONCE, _run_cells.cores())
 
 
@@ -132,7 +126,7 @@ class NeverAnswers(Executor):
         return Future()
 
 
-def test_an_interruption_does_not_wait_for_a_cluster_that_is_gone(cache, monkeypatch):
+def test_an_interruption_does_not_wait_for_a_cluster_that_is_gone(cell_cache, monkeypatch):
     play = _run_cells.play
 
     def interrupted(cell, *args):
@@ -142,10 +136,10 @@ def test_an_interruption_does_not_wait_for_a_cluster_that_is_gone(cache, monkeyp
 
     monkeypatch.setattr(_run_cells, "play", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run_cells(CELLS, cache, executor=NeverAnswers(), progress=False)
+        run_cells(CELLS, cell_cache, executor=NeverAnswers(), progress=False)
 
 
-def test_timed_cells_are_played_in_turns_here_and_alone_and_the_fastest_is_kept(cache, monkeypatch):
+def test_timed_cells_are_played_in_turns_here_and_alone_and_the_fastest_is_kept(cell_cache, monkeypatch):
     """A slow moment then affects one repeat of many cells, not all repeats of one."""
     cells = [dataclasses.replace(CELL, seed=seed, timed=True) for seed in range(2)]
     played, seconds = [], iter([3.0, 1.0, 2.0, 5.0, 9.0, 4.0])
@@ -157,13 +151,13 @@ def test_timed_cells_are_played_in_turns_here_and_alone_and_the_fastest_is_kept(
         return dataclasses.replace(play(cell, executor, *args), seconds=np.array([next(seconds)]))
 
     monkeypatch.setattr(_run_cells, "play", slow)
-    results = run_cells(cells, cache, executor=NoWork(), progress=False)
+    results = run_cells(cells, cell_cache, executor=NoWork(), progress=False)
     assert played == [0, 1] * REPEATS
     assert [results[cell].seconds[0] for cell in cells] == [2.0, 1.0]
 
 
-def test_the_progress_bar_ends_full(cache, capsys):
-    run_cells([*CELLS, dataclasses.replace(CELL, timed=True)], cache, progress=True)
+def test_the_progress_bar_ends_full(cell_cache, capsys):
+    run_cells([*CELLS, dataclasses.replace(CELL, timed=True)], cell_cache, progress=True)
     shown = capsys.readouterr().err
     assert "7 cells to play, 0 read back" in shown
     assert "100 %" in shown
@@ -173,21 +167,12 @@ def test_the_progress_bar_ends_full(cache, capsys):
 KERNEL = "import numba\n\n\n@numba.njit(cache=True)\ndef add(a, b):\n    return a + b\n"
 
 
-def imported(path, name):
-    """A new module from a file, whatever was imported from it before."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # numba's cache looks the function up there
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_a_kernel_from_the_disk_cache_is_not_a_compilation(tmp_path, monkeypatch):
     (tmp_path / "kernel.py").write_text(KERNEL)
     notified = []
     for _ in range(2):
         with _run_cells.on_compilation(lambda: notified.append("compiling")):
-            kernel = imported(tmp_path / "kernel.py", "kernel_of_a_test")
+            kernel = import_file(tmp_path / "kernel.py", "kernel_of_a_test")
             assert kernel.add(1, 2) == 3
             assert kernel.add(3, 4) == 7
     del sys.modules["kernel_of_a_test"]
@@ -195,9 +180,9 @@ def test_a_kernel_from_the_disk_cache_is_not_a_compilation(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("compiles", [True, False])
-def test_compiling_is_said_only_when_something_compiles(cache, capsys, monkeypatch, compiles):
+def test_compiling_is_said_only_when_something_compiles(cell_cache, capsys, monkeypatch, compiles):
     import numba
 
     monkeypatch.setattr(_run_cells, "compile_kernels", lambda cells: compiles and numba.njit(lambda x: x)(1.0))
-    run_cells([CELL], cache, progress=True)
+    run_cells([CELL], cell_cache, progress=True)
     assert ("compiling" in capsys.readouterr().err) == compiles
