@@ -1,7 +1,6 @@
 """Cells are played all at once, saved as they end, resumed after an interruption, with the same bits however played."""
 
 import dataclasses
-import sys
 import threading
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -13,7 +12,7 @@ from bootleader import GaussianBandit, Giro, ReBoot
 from bootleader.paper import _run_cells
 from bootleader.paper._cell_cache import REPEATS, Cell, CellCache
 from bootleader.paper._run_cells import run_cells
-from tests.helpers import NoWork, assert_same_simulation, import_file
+from tests.helpers import NoWork, assert_same_simulation
 
 CELL = Cell(ReBoot(sigma_a=1.5), GaussianBandit((1.0, 0.0)), rounds=300, runs=70, seed=4)
 CELLS = [dataclasses.replace(CELL, seed=seed) for seed in range(6)]
@@ -162,21 +161,6 @@ def test_the_progress_bar_ends_full(cell_cache, capsys):
     assert "7 cells to play, 0 read back" in shown
     assert "100 %" in shown
     assert "7 of 7 cells" in shown
-
-
-KERNEL = "import numba\n\n\n@numba.njit(cache=True)\ndef add(a, b):\n    return a + b\n"
-
-
-def test_a_kernel_from_the_disk_cache_is_not_a_compilation(tmp_path, monkeypatch):
-    (tmp_path / "kernel.py").write_text(KERNEL)
-    notified = []
-    for _ in range(2):
-        with _run_cells.on_compilation(lambda: notified.append("compiling")):
-            kernel = import_file(tmp_path / "kernel.py", "kernel_of_a_test")
-            assert kernel.add(1, 2) == 3
-            assert kernel.add(3, 4) == 7
-    del sys.modules["kernel_of_a_test"]
-    assert notified == ["compiling"]
 
 
 @pytest.mark.parametrize("compiles", [True, False])

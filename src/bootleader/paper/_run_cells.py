@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from queue import Empty, SimpleQueue
-from typing import Any
 
+from bootleader._core.compilation_events import on_compilation
 from bootleader.paper._cell_cache import CHECKPOINTS, REPEATS, Cell, CellCache, Results
 from bootleader.simulation._simulate import cores, simulate, width_of
 from bootleader.simulation.result import Simulation
@@ -110,26 +110,6 @@ def compile_kernels(cells: Iterable[Cell]) -> None:
     """Compile what these cells need, before anything is timed."""
     for cell in {(type(cell.policy), type(cell.bandit), cell.bandit.arms): cell for cell in cells}.values():
         simulate(cell.policy, cell.bandit, rounds=max(8, cell.bandit.arms), runs=2)
-
-
-@contextmanager
-def on_compilation(notify: Callable[[], object]) -> Iterator[None]:
-    """Call ``notify`` once if numba compiles something in this block; kernels from its disk cache do not count."""
-    from numba.core import event
-
-    class FirstCompilation(event.Listener):
-        seen = False
-
-        def on_start(self, event: Any) -> None:
-            if not self.seen:
-                self.seen = True
-                notify()
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    with event.install_listener("numba:compile", FirstCompilation()):
-        yield
 
 
 def unique(cells: Iterable[Cell]) -> list[Cell]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bootleader._core.compilation_events import on_compilation
 from bootleader._core.moments import chan
 from bootleader._core.validation import seed_of, whole
 from bootleader.bandits import Bandit
@@ -315,7 +316,10 @@ def _progress_callback(progress: bool | Callable[[int], object], total: int) -> 
     else:
         from tqdm.auto import tqdm
 
-        with tqdm(total=total, unit="run", desc="compiling, once") as bar:
+        with (
+            tqdm(total=total, unit="run", desc="simulate") as bar,
+            on_compilation(lambda: bar.set_description_str("compiling, once")),
+        ):
 
             def update(runs: int) -> None:
                 bar.set_description_str("simulate", refresh=False)
