@@ -37,6 +37,15 @@ class Probabilities(Mapping[str, float]):
         How the numbers came about.
     standard_error : dict or None
         Of each number, if they are Monte Carlo estimates.
+
+    Examples
+    --------
+    >>> from bootleader import Agent, FollowTheLeader
+    >>> agent = Agent(FollowTheLeader(), ["a", "b"], seed=1)
+    >>> agent.update_many(["a", "b"], [1.0, 2.0])
+    >>> probabilities = agent.probabilities()
+    >>> dict(probabilities), probabilities.method
+    ({'a': 0.0, 'b': 1.0}, 'exact')
     """
 
     def __init__(self, chances: Mapping[str, float], standard_error: Mapping[str, float] | None = None) -> None:

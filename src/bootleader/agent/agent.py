@@ -292,6 +292,8 @@ class Agent:
         ------
         LookupError
             If the decision is unknown or forgotten.
+        TypeError
+            If ``decision_id`` is not a str, or ``value`` is not a number.
         ValueError
             If another value was reported before.
         """
@@ -580,6 +582,8 @@ class Agent:
 
         Raises
         ------
+        TypeError
+            If the other is not an agent.
         ValueError
             If the two do not go together.
         """

@@ -270,7 +270,8 @@ class RevenueBandit(FamilyBandit):
     TypeError
         If ``means`` is not a sequence of numbers or :class:`Uniform`.
     ValueError
-        If there are fewer than 2 arms, or a number is not finite, a mean or ``sigma`` is not above 0, or ``conversion`` is not a probability.
+        If there are fewer than 2 arms, or a number is not finite, a mean or ``sigma`` is not above 0, or
+        ``conversion`` is not a probability.
 
     Examples
     --------

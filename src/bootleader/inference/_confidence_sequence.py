@@ -40,6 +40,7 @@ def confidence_sequence(
     Returns
     -------
     ConfidenceSequence
+        The interval, which takes more rewards by its method ``update``.
 
     Raises
     ------

@@ -183,6 +183,14 @@ def evaluate(
     Returns
     -------
     Evaluation
+        The estimates with their intervals, or the reason why there is none.
+
+    Raises
+    ------
+    TypeError
+        If no policy is given.
+    ValueError
+        If the log has no probabilities, or a column or an option has a value that is not accepted.
 
     Examples
     --------

@@ -105,6 +105,12 @@ def verdict(
     Returns
     -------
     Verdict
+        The answer as a sentence, with the arms, the comparisons and whether one may stop.
+
+    Raises
+    ------
+    ValueError
+        If a column or an option has a value that is not accepted, or ``floor`` is given without ``drift``.
 
     Examples
     --------
