@@ -23,7 +23,7 @@ install: .venv/ready
 	$(PIP) --group bench
 	touch $@
 
-test: install docs
+test: install
 	$(BIN)/python -m pytest -n auto
 
 # A smoke test on exactly the lowest versions that pyproject.toml allows, in an environment of its own.
