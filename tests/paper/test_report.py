@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from bootleader.paper.report import KEY_CLAIMS, MARKS, key_claims_markdown, mark
 from bootleader.plots import Curve, heat_map, regret_panels, style_of
 from tests.browser import Browser
 
+ROOT = Path(__file__).resolve().parents[2]
 WIDTHS = (1400, 420)
 LONG = "E exp(u χ²₁) = (1 − u)^(−1/2) with u = (3/2r)², and s ≥ 256 r² (σ/Δ)² log T"
 SEEN = " ".join(f"{'word ' * n}is 2.345 [1.234, 3.456]." for n in range(12))  # an interval at many places of a line
@@ -234,3 +236,12 @@ def test_key_claims_are_chosen_by_where_and_statement():
     table = key_claims_markdown([other, *reversed(rows)])
     assert len(table.splitlines()) == 2 + len(KEY_CLAIMS) == 12
     assert table.splitlines()[2].startswith(f"| {KEY_CLAIMS[0][0]} | {KEY_CLAIMS[0][1]}")
+
+
+def test_the_readmes_claims_are_ten_of_those_in_the_documents():
+    pages = [(ROOT / name).read_text(encoding="utf-8").splitlines() for name in ("README.md", "docs/claims.md")]
+    readme, documents = ([line for line in page if line.startswith(("| §", "| abs", "| App"))] for page in pages)
+    assert len(readme) == len(KEY_CLAIMS) == 10
+    for (where, beginning), row in zip(KEY_CLAIMS, readme, strict=True):
+        assert row.startswith(f"| {where} | {beginning}")
+        assert documents.count(row) == 1

@@ -20,7 +20,7 @@ from bootleader.paper._cell_cache import Cell, CellCache, Results
 from bootleader.paper._claims import Judged
 from bootleader.paper._report_part import Outcome
 from bootleader.paper._run_cells import run_cells, unique
-from bootleader.paper.report import claims_markdown, markdown, render
+from bootleader.paper.report import claims_markdown, key_claims_markdown, markdown, render
 from bootleader.simulation._simulate import cores
 from bootleader.simulation.result import Simulation
 
@@ -144,7 +144,7 @@ def write_outcome(outcome: Outcome, out: Path) -> None:
 
 
 def write_claims(claims: list[Judged], out: Path, remark: str) -> None:
-    """Write the claims table as CSV and as Markdown; a remark stands above the latter."""
+    """Write the claims as CSV and as Markdown, and the ten of the README; a remark stands above the latter two."""
     import pandas as pd
 
     frame = pd.DataFrame(
@@ -157,7 +157,9 @@ def write_claims(claims: list[Judged], out: Path, remark: str) -> None:
         columns=["where", "statement", "test", "measured", "instead", "verdict"],
     )  # fmt: skip
     write_text(out / "claims.csv", frame.to_csv(index=False))
-    write_text(out / "claims.md", (f"{remark}.\n\n" if remark else "") + claims_markdown(claims))
+    above = f"{remark}.\n\n" if remark else ""
+    write_text(out / "claims.md", above + claims_markdown(claims))
+    write_text(out / "key-claims.md", above + key_claims_markdown(claims))
 
 
 def write_text(path: Path, text: str) -> None:
