@@ -150,7 +150,7 @@ def test_a_part_that_is_already_there_stays_in_the_report(made):
 
 
 @pytest.mark.parametrize(("others", "shown"), [((), True), ((fig3.PART,), False)])
-def test_a_part_without_cells_is_shown_where_the_rest_of_the_job_is(made, tmp_path, monkeypatch, others, shown):
+def test_a_part_without_cells_is_shown_if_all_default_parts_are(made, tmp_path, monkeypatch, others, shown):
     shutil.copytree(made[0] / "cells", tmp_path / "cells")
     monkeypatch.setattr(reproduce, "PARTS", (fig1.PART, formulas.PART, *others))
     claims = reproduce.reproduce(["fig1"], tmp_path, SMALL, progress=False)
