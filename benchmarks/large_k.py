@@ -75,7 +75,7 @@ class Run:
         self.block = blocks.Block(policy, bandit, seed, 0, 1, horizon, np.array([horizon]))
         self.runs = blocks.Runs.of(self.block)
         self.kernel, self.plan = _kernels.large_k(policy.rule, bandit, horizon)
-        self.state = new_state(np.ones(arms), self.runs.gap[:, 0].copy())
+        self.state = new_state(np.ones(arms), self.runs.gap[:, 0].copy(), policy.rule.fourth_moment)
         self.played = 0
 
     def play(self, rounds: int) -> None:

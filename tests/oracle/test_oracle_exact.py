@@ -79,7 +79,7 @@ def test_kernel_equals_the_loop_in_a_full_block(policy, arms):
 
 
 @pytest.mark.parametrize(
-    "policy", [bl.FollowTheLeader(), bl.UCB1(), bl.AdaptiveReBoot(), bl.ThompsonSampling()], ids=str
+    "policy", [bl.FollowTheLeader(), bl.UCB1(), bl.AdaptiveReBoot(), bl.ThompsonSampling(), bl.Giro()], ids=str
 )
 def test_kernel_equals_the_loop_when_indices_tie(policy):
     """Rewards that are nearly always equal: ties, a pooled variance of zero, and a true sd of zero."""
