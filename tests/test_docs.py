@@ -22,6 +22,9 @@ PROGRAMS = sorted((DOCS / "gallery").glob("*.py"))
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+FILE = re.compile(r"(?<![\w/.])((?:[\w-]+/)+[\w-]+\.(?:py|md|ya?ml|toml))\b")
+BASES = (ROOT, DOCS, DOCS / "api", ROOT / "src" / "bootleader")
+EXAMPLES = {"src/bootleader/policies/plain_noise.py", "src/bootleader/bandits/uniform_rewards.py"}  # of new files
 REFERENCE = re.compile(r"^::: bootleader\.(\w+)$", re.MULTILINE)
 
 
@@ -56,6 +59,12 @@ def test_the_links_of_a_page_resolve(page):
         target for target in LINK.findall(page.read_text(encoding="utf-8")) if not (page.parent / target).exists()
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_files_that_a_page_names_exist(page):
+    named = {path for path in FILE.findall(page.read_text(encoding="utf-8")) if path not in EXAMPLES}
+    assert [path for path in sorted(named) if not any((base / path).exists() for base in BASES)] == []
 
 
 def test_the_runner_finds_code():
