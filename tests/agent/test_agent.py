@@ -380,3 +380,53 @@ def test_the_summary_and_the_repr_tell_what_there_is() -> None:
         "  green  1 pull, mean 5",
         "  red    0 pulls",
     ]
+
+
+def test_names_that_could_mislead_a_terminal_are_shown_escaped() -> None:
+    agent = agent_of(arms=["\x1b[2Jgone", "a\u202eb", "n\nl", "x" * 10_000, "\ud800"])
+    shown = repr(agent)
+    assert shown.isascii()
+    assert "\x1b" not in shown
+    assert "\\x1b[2Jgone" in shown
+    assert "a\\u202eb" in shown
+    assert max(map(len, shown.splitlines())) < 120
+    with pytest.raises(LookupError) as caught:
+        agent.update("\x1b[31m", 1.0)
+    assert "\x1b" not in str(caught.value)
+    assert len(str(caught.value)) < 800
+    assert repr(bl.Agent.from_json(agent.to_json())) == shown
+
+
+def test_the_first_decision_imports_nothing() -> None:
+    """Under the lock: 66 modules of scipy took 180 to 540 milliseconds."""
+    run_python(
+        "import sys, bootleader as bl\n"
+        "agent = bl.Agent(bl.AdaptiveReBoot(), ['a', 'b'], seed=1)\n"
+        "agent.update_many(['a', 'b'] * 4, [1.0, 2.0, 3.0, 5.0] * 2)\n"
+        "before = set(sys.modules)\n"
+        "agent.decide()\n"
+        "assert set(sys.modules) == before, set(sys.modules) - before\n"
+    )
+
+
+def test_every_change_has_a_version_of_its_own() -> None:
+    agent = agent_of()
+    seen = [agent._learner.version]
+    changes = (
+        lambda: agent.update("blue", 1.0), lambda: agent.update_many(["red"], [1.0]), lambda: agent.add_arm("gold"),
+        lambda: agent.pause_arm("red"), lambda: agent.resume_arm("red"), lambda: agent.remove_arm("blue"),
+        lambda: agent.merge(agent_of(arms=["red"])), lambda: agent.reward(agent.decide().id, 1.0),
+    )  # fmt: skip
+    for change in changes:
+        change()
+        seen.append(agent._learner.version)
+    assert seen == sorted(set(seen))
+    for _ in range(3):
+        agent.update("gold", 2.0)
+        agent.update("red", 1.0)
+        agent.update("green", 1.0)
+    version, chances = agent._learner.version, agent.probabilities()
+    agent.pull_many(10)
+    agent.decide()
+    assert agent._learner.version == version  # what is on its way changes no choice any more
+    assert agent.probabilities() is chances

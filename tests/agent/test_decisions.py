@@ -205,3 +205,95 @@ def test_a_fork_gives_out_ids_of_its_own() -> None:
     childs, parents = (line.split() for line in run_python(script).splitlines())
     assert len({*childs[:2], *parents[:2]}) == 4
     assert childs[2] == parents[2] == "counted"  # what was open at the fork is open in both
+
+
+def test_the_default_clock_does_not_follow_the_wall_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = agent_of(max_age=60.0)
+    decisions = [agent.decide(probability=False) for _ in range(3)]
+    monkeypatch.setattr("time.time", lambda: 4e9)
+    assert list(agent.open_decisions) == [decision.id for decision in decisions]
+    monkeypatch.setattr("time.time", lambda: 0.0)
+    assert agent.reward(decisions[0].id, 1.0) == "counted"
+
+
+@pytest.mark.parametrize("jump", [-1e7, 1e7])
+def test_after_a_jump_of_the_clock_an_arm_is_still_tried_again(jump: float) -> None:
+    clock = Clock()
+    agent = agent_of(max_age=3600.0, clock=clock)
+    rng = np.random.default_rng(1)
+    choices = []
+    for k in range(300):
+        clock.now += 1.0 + (jump if k == 100 else 0.0)
+        decision = agent.decide(probability=False)
+        choices.append(decision.arm)
+        if decision.arm != "red":
+            agent.reward(decision.id, rng.normal())
+    clock.now += 3601.0
+    assert agent.decide().arm == "red"  # all older decisions are given up, whatever the clock said when they were made
+
+
+def test_time_stands_still_while_the_clock_goes_back() -> None:
+    clock = Clock()
+    agent = agent_of(max_age=60.0, clock=clock)
+    first = agent.decide()
+    clock.now -= 1e6
+    second = agent.decide()
+    clock.now += 59.0
+    assert list(agent.open_decisions) == [first.id, second.id]
+    clock.now += 2.0
+    assert not agent.open_decisions
+
+
+def test_a_document_from_a_clock_that_is_ahead_has_no_negative_ages() -> None:
+    ahead, here = Clock(), Clock()
+    ahead.now += 1e8
+    agent = agent_of(max_age=60.0, clock=ahead)
+    decision = agent.decide()
+    restored = bl.Agent.from_json(agent.to_json(), clock=here)
+    assert list(restored.open_decisions) == [decision.id]
+    here.now += 59.0
+    assert list(restored.open_decisions) == [decision.id]
+    here.now += 2.0
+    assert not restored.open_decisions
+
+
+def test_the_wall_clock_bridges_a_save_and_a_restore() -> None:
+    clock = Clock()
+    agent = agent_of(max_age=60.0, clock=clock)
+    agent.decide()
+    document = agent.to_json()
+    clock.now += 61.0
+    assert not bl.Agent.from_json(document, clock=clock).open_decisions
+
+
+@pytest.mark.parametrize("reading", [float("nan"), float("inf"), 1e300, 10**400, None, "now", True], ids=repr)
+def test_a_clock_that_tells_no_time_changes_nothing(reading: object) -> None:
+    clock = Clock()
+    agent = agent_of(clock=clock)
+    decision = agent.decide()
+    before = agent.to_json()
+    clock.now = reading  # type: ignore[assignment]
+    for _ in range(7):  # more than the initial pulls: nothing may leak
+        for call in (agent.decide, lambda: agent.reward(decision.id, 1.0), lambda: agent.open_decisions):
+            with pytest.raises((TypeError, ValueError), match="clock must return"):
+                call()
+    assert agent.to_json() == before
+    clock.now = 1000.0
+    bl.Agent.from_json(agent.to_json(), clock=clock).reward(decision.id, 1.0)
+
+
+def test_a_clock_that_raises_changes_nothing() -> None:
+    def broken() -> float:
+        if agent._ledger.issued:
+            raise OSError("no clock")
+        return 0.0
+
+    agent = agent_of(clock=broken)
+    agent.decide()
+    before = agent.to_json()
+    for _ in range(10):
+        with pytest.raises(OSError, match="no clock"):
+            agent.decide()
+    assert agent.to_json() == before
+    assert sum(arm.in_flight for arm in agent._learner.arms) == 1
+    bl.Agent.from_json(before)

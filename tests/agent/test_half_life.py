@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,23 @@ def test_moments_are_those_of_rewards_weighted_by_their_age() -> None:
         assert arm.mean == pytest.approx(mean, rel=1e-14)
         assert arm.rss == pytest.approx((weight * (rewards - mean) ** 2).sum(), rel=1e-6)
         assert arm.rewards == len(rewards)
+
+
+@pytest.mark.parametrize("first", [1e16, -1e16, 1e40, 1e100, -1e100, 3e-200])
+@pytest.mark.parametrize("half_life", [5.0, 25.0])
+def test_a_wild_first_reward_is_forgotten_without_a_trace(first: float, half_life: float) -> None:
+    """Against exact fractions; once what is left of the first reward is negligible, the mean is right to 1e-9."""
+    agent = bl.Agent(bl.ThompsonSampling(), ["a"], seed=1, half_life=half_life)
+    rng = np.random.default_rng(0)
+    rewards = [first, *rng.normal(0.5, 1.0, int(half_life * 420)).tolist()]
+    agent.update_many(["a"] * len(rewards), rewards)
+    weight = [Fraction(2.0 ** (-age / half_life)) for age in range(len(rewards))][::-1]
+    exact = sum(w * Fraction(reward) for w, reward in zip(weight, rewards, strict=True)) / sum(weight)
+    arm = agent._learner.state_now(0)
+    assert abs(float(Fraction(arm.anchor) + Fraction(arm.drift) - exact)) < 1e-9
+    assert abs(agent.summary()["mean"].iloc[0] - float(exact)) < 1e-9
+    squares = sum(w * (Fraction(reward) - exact) ** 2 for w, reward in zip(weight, rewards, strict=True))
+    assert arm.rss == pytest.approx(float(squares), rel=1e-6)
 
 
 @pytest.mark.parametrize("policy", INDEX_POLICIES, ids=str)

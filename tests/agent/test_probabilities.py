@@ -263,3 +263,67 @@ def test_estimates_are_labelled() -> None:
     assert chances.standard_error is not None
     assert "monte carlo" in repr(chances)
     assert bl.Agent(bl.UCB1(), ["a"]).probabilities().method == "exact"
+
+
+def test_layers_of_scales_that_no_pair_of_floats_resolves() -> None:
+    narrow = winning_probabilities([0.0, 1.0, -0.5], [1.0, 2.0, 1.5], [INF, 3.0, INF])
+    for tiny in (1e-40, 1e-100, 1e-150):
+        laws = ([0.0, tiny, -0.5 * tiny, 0.0], [tiny, 2.0 * tiny, 1.5 * tiny, 1.0], [INF, 3.0, INF, INF])
+        np.testing.assert_allclose(winning_probabilities(*laws), [*(0.5 * narrow), 0.5], atol=1e-9)
+        shifted = winning_probabilities([3.0] * 4, *laws[1:])
+        np.testing.assert_allclose(shifted[3], 0.5, atol=1e-9)
+    assert winning_probabilities([1e73, 0.0], [1e-100, 1.0], [INF, INF]).tolist() == [1.0, 0.0]
+    np.testing.assert_allclose(winning_probabilities([0.0, 0.0], [1e-150, 1e120], [1.0, 1.0]), [0.5, 0.5], atol=1e-9)
+    np.testing.assert_allclose(winning_probabilities([0.0, 5.0, 5.0], [1e99, 0.0, 0.0], [INF] * 3), [0.5, 0.25, 0.25])
+
+
+def test_a_chain_of_scales_is_still_a_distribution() -> None:
+    scale = 10.0 ** -np.arange(0.0, 120.0, 8.0)
+    for df in (1.0, INF):
+        got = winning_probabilities(np.zeros(scale.size), scale, np.full(scale.size, df))
+        assert got.sum() == pytest.approx(1.0, abs=1e-12)
+        np.testing.assert_allclose(got, [*(0.5 ** np.arange(1.0, scale.size)), 0.5 ** (scale.size - 1)], atol=1e-6)
+
+
+@pytest.mark.parametrize("rewards", [[1e16, 1e16 + 2], [1e16, -1e16], [1e99, 1e99], [1.0, 1e15]], ids=str)
+def test_coins_far_from_zero_are_still_compared(rewards: list[float]) -> None:
+    agent = bl.Agent(bl.PHE(), ["a", "b"], seed=1)
+    agent.update_many(["a", "b"] * 3, rewards * 3)
+    chances = agent.probabilities()
+    assert sum(chances.values()) == pytest.approx(1.0, abs=1e-12)
+    wanted = {-1: 0.0, 0: 0.5, 1: 1.0}[(rewards[1] > rewards[0]) - (rewards[1] < rewards[0])]
+    if abs(rewards[1] - rewards[0]) > 100.0 or rewards[0] == rewards[1]:
+        assert chances["b"] == pytest.approx(wanted, abs=1e-9)
+
+
+def test_more_coins_than_are_looked_at_one_by_one() -> None:
+    location, tosses = np.array([0.0, 1e-6]), np.array([4e8, 3e8])
+    scale = 1.0 / tosses
+    normal = winning_probabilities(location + 0.5, 0.5 / np.sqrt(tosses), [INF] * 2)
+    np.testing.assert_allclose(lattice_winning_probabilities(location, scale, tosses), normal, atol=1e-6)
+
+
+def test_residual_squares_of_any_sizes() -> None:
+    agent = bl.Agent(bl.StudentThompson(), ["a", "b", "c"], seed=1)
+    agent.update_many(["a", "a", "b", "b", "c", "c"], [0.0, 1e-150, -1e100, 1e100, 1.0, 2.0])
+    chances = agent.probabilities()
+    assert sum(chances.values()) == pytest.approx(1.0, abs=1e-12)
+    assert chances["b"] == pytest.approx(0.5, abs=1e-9)
+    for _ in range(28):
+        agent.merge(bl.Agent.from_json(agent.to_json()))  # twice as many rewards every time: 2.7e8
+    assert sum(agent.probabilities().values()) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_an_agent_learns_no_more_rewards_than_a_float_can_count() -> None:
+    agent = bl.Agent(bl.StudentThompson(), ["a", "b"], seed=1)
+    agent.update_many(["a", "b"] * 2, [0.0, 1e100, 1.0, -1e100])
+    for _ in range(51):
+        agent.merge(bl.Agent.from_json(agent.to_json()))
+    before = agent.to_json()
+    with pytest.raises(ValueError, match=r"at most 2\*\*53 rewards"):
+        agent.merge(bl.Agent.from_json(before))
+    for call in (lambda: agent.update("a", 1.0), lambda: agent.update_many(["a"], [1.0])):
+        with pytest.raises(ValueError, match=r"at most 2\*\*53 rewards"):
+            call()
+    assert agent.to_json() == before
+    assert sum(agent.probabilities().values()) == pytest.approx(1.0, abs=1e-12)

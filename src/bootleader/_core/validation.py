@@ -11,6 +11,7 @@ from typing import Any, Final
 from bootleader._core.text import shown
 
 LARGEST: Final = 1e120  # absolute value of a parameter: squares of sums of such numbers are far from overflow
+SMALLEST: Final = 1e-80  # of a parameter that must be above 0: its square and its reciprocal are far from the ends
 LARGEST_WHOLE: Final = 2**63 - 1  # limit of whole numbers that have no smaller one: compiled code has 64 bits
 
 
@@ -38,8 +39,8 @@ def real(
         raise ValueError(
             f"{name} must be at most {LARGEST:g} in size, so that its square is a number, got {shown(value)}"
         )
-    if low == 0.0 < number < 1.0 / LARGEST and high == math.inf:
-        raise ValueError(f"{name} must be at least {1.0 / LARGEST:g}, so that its square is not 0, got {shown(value)}")
+    if low == 0.0 < number < SMALLEST and high == math.inf:
+        raise ValueError(f"{name} must be at least {SMALLEST:g}, so that its square is not 0, got {shown(value)}")
     return number
 
 

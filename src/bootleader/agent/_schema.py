@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from bootleader._core.validation import LARGEST, SMALLEST
 from bootleader.agent._validation import LARGEST_REWARD, LATEST, MOST_REWARDS
 
 FORMAT: Final = "bootleader agent"
@@ -59,7 +60,7 @@ class ArmRecord(Record):
     rss: Annotated[float, Meta(ge=0.0, le=MOST_REWARDS * (2.0 * LARGEST_REWARD) ** 2)]
     rewards: Count
     last: Count
-    noise_sd: Annotated[float, Meta(ge=1e-120, le=1e120)]
+    noise_sd: Annotated[float, Meta(ge=SMALLEST, le=LARGEST)]
     history: list[Deviation] | UnsetType = UNSET
 
 
@@ -83,7 +84,7 @@ class DecisionsRecord(Record):
     """Open decisions (id, arm, time, live) and rewarded ones (id, reward, time, learnt), oldest first."""
 
     max_open: Annotated[int, Meta(ge=1, le=2**63 - 1)]
-    max_age: Annotated[float, Meta(gt=0.0, le=1e120)]
+    max_age: Annotated[float, Meta(ge=SMALLEST, le=LARGEST)]
     issued: Count
     open: list[tuple[DecisionId, Name, Time, bool]]
     rewarded: list[tuple[DecisionId, Reward, Time, bool]]
@@ -97,7 +98,7 @@ class Document(Record):
     policy: PolicyRecord
     seed: Word
     maximize: bool
-    half_life: Annotated[float, Meta(ge=1.0, le=1e120)] | None
+    half_life: Annotated[float, Meta(ge=1.0, le=LARGEST)] | None
     rounds: Count
     streams: StreamsRecord
     arms: list[ArmRecord]

@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 
 from bootleader._core.text import shown
-from bootleader._core.validation import LARGEST, positive
+from bootleader._core.validation import positive
 
 MOST_REWARDS: Final = 2**53  # of an agent: up to here a float counts exactly
-LARGEST_REWARD: Final = LARGEST  # squares of differences, summed over that many rewards, stay far from overflowing
+LARGEST_REWARD: Final = 1e100  # squares of differences, over that many rewards and times a parameter, stay finite
 LATEST: Final = 1e15  # seconds: the size of any time
 LARGEST_DOCUMENT: Final = 100_000_000  # characters
 MOST_NESTED: Final = 64  # levels of lists and objects in metadata

@@ -18,6 +18,9 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
+# More tosses than this are replaced by so many with the same mean and variance: the error is below 0.1 / MOST_TOSSES.
+MOST_TOSSES: Final = 1e6
+LONG_TABLE: Final = 4096  # places from which on those of a single variable are done without arrays
 STRAY: Final = 9.0  # heads farther than this many standard deviations from their mean are left out
 SHARES, SHARE_WEIGHTS = np.polynomial.legendre.leggauss(24)
 GRADED: Final = 40  # stretches of [0, 1], each half as long as the one before, towards 1
@@ -31,15 +34,34 @@ def lattice_winning_probabilities(location: Any, scale: Any, tosses: Any) -> Flo
     >>> lattice_winning_probabilities([0.0, 0.0], [1.0, 1.0], [1.0, 2.0])
     array([0.3125, 0.6875])
     """
-    laws = np.column_stack([np.asarray(column, np.float64) for column in (location, scale, tosses)])
+    laws = _fewer_tosses(*(np.array(column, np.float64) for column in (location, scale, tosses)))
     kinds, kind_of, members = np.unique(laws, axis=0, return_inverse=True, return_counts=True)
     kind_of = np.ravel(kind_of)
     tables = [_heads(m) for m in kinds[:, 2]]
     owner = np.repeat(np.arange(len(kinds)), [len(heads) for heads, _, _ in tables])
     heads, mass, below = (np.concatenate(columns) for columns in zip(*tables, strict=True))
     place = kinds[owner, 0] + kinds[owner, 1] * heads
+    if ((place[1:] == place[:-1]) & (owner[1:] == owner[:-1])).any():
+        place, owner, mass, below = _merged(place, owner, mass, below)
     wins = _wins(place, owner, mass, below, members.astype(np.float64))
     return (wins / (wins * members).sum())[kind_of]  # type: ignore[no-any-return]
+
+
+def _fewer_tosses(location: Floats, scale: Floats, tosses: Floats) -> Floats:
+    """Rows of laws, none with more than ``MOST_TOSSES``."""
+    many = tosses > MOST_TOSSES
+    coarser = scale[many] * np.sqrt(tosses[many] / MOST_TOSSES)
+    location[many] += 0.5 * (scale[many] * tosses[many] - coarser * MOST_TOSSES)
+    scale[many], tosses[many] = coarser, MOST_TOSSES
+    return np.column_stack([location, scale, tosses])
+
+
+def _merged(
+    place: Floats, owner: npt.NDArray[np.intp], mass: Floats, below: Floats
+) -> tuple[Floats, npt.NDArray[np.intp], Floats, Floats]:
+    """The same tables with numbers of heads joined whose places rounding has made equal."""
+    first = np.flatnonzero(np.append(True, (place[1:] != place[:-1]) | (owner[1:] != owner[:-1])))
+    return place[first], owner[first], np.add.reduceat(mass, first), below[first]
 
 
 def _heads(tosses: float) -> tuple[Floats, Floats, Floats]:
@@ -64,7 +86,18 @@ def _wins(place: Floats, owner: npt.NDArray[np.intp], mass: Floats, below: Float
     unreached = members.size
     log_all = 0.0  # log of the chance that every variable of a kind already reached is below
     share, weight = _graded_shares()
-    for first, last in zip(edges, [*edges[1:], place.size], strict=True):
+    is_long = place.size > LONG_TABLE
+    for first, last in zip(edges.tolist(), [*edges[1:].tolist(), place.size], strict=True):
+        if is_long and last == first + 1 and members[owner[first]] == 1.0:  # one variable, so nothing is shared
+            kind, total = owner[first], below[first] + mass[first]
+            old, fresh = reached[kind], int(reached[kind] == 0.0)
+            log_old = math.log(old) if old > 0.0 else 0.0
+            if unreached == fresh:
+                wins[kind] += mass[first] * math.exp(log_all - log_old)
+            log_all += math.log(max(total, 1e-300)) - log_old
+            reached[kind] = total
+            unreached -= fresh
+            continue
         here = owner[first:last]
         fresh = int((reached[here] == 0.0).sum())
         if unreached == fresh:

@@ -28,6 +28,12 @@ LENIENCE: Final = 2.0  # this factor
 CLOSED_FORM_UNTIL: Final = 60  # whole degrees of freedom whose distribution is summed term by term
 CHUNK: Final = 1 << 20  # values held at once
 SMALLEST: Final = 1e-300
+MOST_HALVINGS: Final = 200  # of a panel, after which it counts as resolved
+# Beyond these ratios and sizes variables are compared in layers.
+WIDEST_LAYER: Final = 1e15  # of the largest scale to the smallest
+FARTHEST: Final = 1e25  # of the largest location to the smallest scale
+WIDE_GAP: Final = 1e12  # between neighbouring scales, from which on the narrower is a point to the wider
+SMALL, LARGE = 1e-140, 1e140
 NEGLIGIBLE: Final = 1e-2  # part of the tolerance that may be lost by looking away
 
 
@@ -99,6 +105,8 @@ def winning_probabilities(location: Any, scale: Any, df: Any, tolerance: float =
     array([0.22, 0.22, 0.56])
     """
     everyone = Variables(*(np.asarray(column, np.float64) for column in (location, scale, df)))
+    if not _is_tame(everyone):
+        return _in_layers(everyone, tolerance)
     wins = np.zeros(everyone.location.shape)
     fixed = everyone.scale <= 0.0
     floor = float(everyone.location[fixed].max()) if fixed.any() else -math.inf
@@ -109,7 +117,66 @@ def winning_probabilities(location: Any, scale: Any, df: Any, tolerance: float =
         below_floor = 1.0
     leaders = fixed & (everyone.location == floor)
     wins[leaders] = below_floor / max(1, leaders.sum())
+    wins = np.maximum(wins, 0.0)  # rounding leaves -1e-16 of a distribution function here and there
     return wins / wins.sum()  # type: ignore[no-any-return]
+
+
+def _is_tame(variables: Variables) -> bool:
+    """Whether locations and scales are near enough in size for one pair of floats to resolve them all."""
+    scale = variables.scale[variables.scale > 0.0]
+    if not scale.size:
+        return True
+    least, most = float(scale.min()), float(scale.max())
+    size = float(np.abs(variables.location).max())
+    return least > 0.0 and most <= WIDEST_LAYER * least and size <= FARTHEST * least and SMALL < least < most < LARGE
+
+
+def _in_layers(variables: Variables, tolerance: float) -> Floats:
+    """Winning probabilities of variables of any sizes.
+
+    The widest variables are compared with the maximum of all others as if that was a point, which it is in
+    proportion; how the others share what is left is the same question for fewer variables.
+    """
+    wins = np.zeros(variables.location.shape)
+    widest = _widest_layer(variables.scale)
+    rest = np.setdiff1d(np.arange(wins.size), widest)
+    if not widest.size:
+        leads = variables.location == variables.location.max()
+        return np.asarray(leads / leads.sum())
+    others = _in_layers(variables.take(rest), tolerance) if rest.size else np.zeros(0)
+    floor = float(variables.location[rest[others.argmax()]]) if rest.size else -math.inf
+    wins[widest], below_floor = _layer_wins(variables.take(widest), floor, tolerance)
+    wins[rest] = below_floor * others
+    wins = np.maximum(wins, 0.0)
+    total = wins.sum()
+    return wins / total if total > 0.0 else _in_layers(variables._replace(scale=np.zeros(wins.size)), tolerance)
+
+
+def _widest_layer(scale: Floats) -> npt.NDArray[np.intp]:
+    """The variables of the largest scales, down to a wide gap between scales."""
+    drawn = np.flatnonzero(scale > 0.0)
+    if not drawn.size:
+        return drawn
+    order = drawn[np.argsort(-scale[drawn], kind="stable")]
+    ordered = scale[order]
+    tame = int((ordered >= ordered[0] / WIDEST_LAYER).sum())
+    if tame == order.size:
+        return order
+    gaps = ordered[:tame] / ordered[1 : tame + 1]
+    wide = np.flatnonzero(gaps > WIDE_GAP)
+    return order[: int(wide[0] if wide.size else gaps.argmax()) + 1]
+
+
+def _layer_wins(variables: Variables, floor: float, tolerance: float) -> tuple[Floats, float]:
+    """As :func:`_drawn_wins`, in units of the largest scale around the place where the leader is."""
+    unit = float(variables.scale.max())
+    reach = variables.reach(NEGLIGIBLE * tolerance / variables.scale.size) * (variables.scale / unit)
+    lowest = variables.location / unit - reach
+    best = int(lowest.argmax())
+    centre = floor if floor / unit >= lowest[best] else float(variables.location[best])
+    location = np.clip((variables.location - centre) / unit, -LARGE, LARGE)
+    floor = max((floor - centre) / unit, -LARGE)
+    return _drawn_wins(Variables(location, variables.scale / unit, variables.df), floor, tolerance)
 
 
 def _drawn_wins(variables: Variables, floor: float, tolerance: float) -> tuple[Floats, float]:
@@ -169,14 +236,16 @@ def _integrate(variables: Variables, panels: Panels, tolerance: float) -> Floats
     """Sum over panels, cutting those in two whose integrand a polynomial does not follow."""
     wins = np.zeros(variables.location.shape)
     at_once = max(1, CHUNK // (NODES.size * wins.size))
+    halvings = 0
     while panels.width.size:
         unresolved = []
+        halvings += 1
         for first in range(0, panels.width.size, at_once):
             part = panels.take(slice(first, first + at_once))
             density = _winning_density(variables, part)
             half = 0.5 * part.width
             tail = np.abs(density @ LAST_COEFFICIENTS).max(axis=(0, 2)) * half
-            resolved = tail <= tolerance
+            resolved = (tail <= tolerance) | (halvings > MOST_HALVINGS)
             wins += (density[:, resolved] @ WEIGHTS) @ half[resolved]
             unresolved.append(part.take(~resolved).halves())
         panels = _joined(*unresolved)

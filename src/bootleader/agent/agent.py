@@ -183,7 +183,7 @@ class Agent:
         arm : str
             The arm's name.
         reward : float
-            Any finite number up to 1e120 in size, or a bool.
+            Any finite number up to 1e100 in size, or a bool.
 
         Raises
         ------

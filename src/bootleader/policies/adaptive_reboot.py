@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from bootleader._core.rules import IndexRule, Noise
-from bootleader._core.validation import positive
+from bootleader._core.validation import real
 from bootleader.policies.base import Policy
 
 STUDENT_UNTIL: Final = 12.0  # pulls up to which an arm's own residuals do not determine its scale well
+LARGEST_RATIO: Final = 1e50  # its square times a variance stays finite
 GUARD_UNTIL: Final = 30.0  # pulls after which the pool's guard over a young arm fades
 
 
@@ -57,7 +58,9 @@ class AdaptiveReBoot(Policy):
     reference: ClassVar[str] = "bootleader; after Wang, Yu, Hao, Cheng (2020). arXiv:2002.08436."
 
     def __post_init__(self) -> None:
-        positive("ratio", self.ratio)
+        real("ratio", self.ratio, "a finite number above 0", low=0.0)
+        if self.ratio > LARGEST_RATIO:
+            raise ValueError(f"ratio must be at most {LARGEST_RATIO:g}, got {self.ratio!r}")
 
     @property
     def rule(self) -> IndexRule:

@@ -1,0 +1,1 @@
+"""Fuzzers of the agent: mutated documents, interrupted calls, clocks that jump, extreme states."""

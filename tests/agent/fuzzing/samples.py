@@ -1,0 +1,51 @@
+"""Agents of every kind, after an eventful life."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import bootleader as bl
+from tests.agent.fuzzing.calls import make_calls
+
+POLICIES: tuple[Any, ...] = (
+    bl.AdaptiveReBoot(),
+    bl.ReBoot(sigma_a=1.5),
+    bl.ResidualBootstrap(),
+    bl.StudentThompson(),
+    bl.ThompsonSampling(),
+    bl.ThompsonSampling(prior_sd=float("inf"), noise_sd=0.5),
+    bl.PHE(),
+    bl.UCB1(),
+    bl.FollowTheLeader(),
+    bl.EpsilonGreedy(0.2),
+    bl.Giro(),
+    bl.ReBoot(sigma_a=1.0, weights="mammen"),
+)
+INDEX_POLICIES = POLICIES[:-2]
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self, now: float = 1000.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def sample_agent(rng: random.Random, *, arms: int | None = None, policy: Any = None) -> bl.Agent:
+    """An agent after some calls."""
+    policy = rng.choice(POLICIES) if policy is None else policy
+    half_life = rng.choice([None, None, 5.0, 100.0]) if policy in INDEX_POLICIES else None
+    names = [f"arm {k}" for k in range(arms)] if arms else list("abcd")[: rng.randint(1, 4)]
+    agent = bl.Agent(
+        policy, names, seed=rng.getrandbits(64), maximize=rng.random() < 0.7, half_life=half_life,
+        max_open=rng.choice([2, 6, 1000]), max_age=100.0, clock=Clock(),
+    )  # fmt: skip
+    if arms:
+        for _ in range(3):
+            agent.update_many(names, [rng.gauss(0.0, 1.0) for _ in names])
+    make_calls(agent, rng, rng.choice([0, 3, 20, 60]))
+    return agent
