@@ -60,6 +60,18 @@ def register(function: Callable[..., Any]) -> None:
         register_jitable(**INNER)(function)
 
 
+_by_digest: dict[str, Callable[..., Any]] = {}
+
+
+@cache
+def canonical(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The first function seen that computes the same.
+
+    A function that was pickled by value, such as one of a script on a Dask worker, is another object every time.
+    """
+    return _by_digest.setdefault(code_digest(function), function)
+
+
 @cache
 def compiled(function: Callable[..., Any]) -> Any:
     """A plain function as a compiled one."""

@@ -50,7 +50,14 @@ _cached_digest = cache(code_digest)  # 30 ms otherwise, for each of the hundreds
 
 
 def _group(function: Any, library: tuple[Any, ...]) -> tuple[Any, ...]:
-    return library if function in library else (function,)
+    """The functions that share a kernel with this one; the function itself comes under its canonical object."""
+    from bootleader._core.numba_bridge import canonical
+
+    return library if function in library else (canonical(function),)
+
+
+def _place(function: Any, group: tuple[Any, ...]) -> int:
+    return group.index(function) if len(group) > 1 else 0
 
 
 def _padded(params: tuple[float, ...]) -> tuple[float, ...]:
@@ -67,13 +74,13 @@ def _plan(rule: IndexRule, bandit: Bandit, rounds: int) -> Any:
 
     laws, draws = _law_groups(rule, bandit)
     return Plan(
-        law=laws.index(rule.law),
+        law=_place(rule.law, laws),
         noise=int(rule.noise),
         params=_padded(rule.params),
         initial_pulls=rule.initial_pulls,
         pooled=rule.pooled,
         epsilon=rule.epsilon,
-        draw=draws.index(bandit.draw),
+        draw=_place(bandit.draw, draws),
         normal_rewards=bandit.draw is gaussian_draw,
         horizon=rounds,
     )
@@ -83,8 +90,9 @@ def lockstep(rule: IndexRule, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
     """The lock-step kernel and its plan."""
     from bootleader._core.kernels.lockstep import kernel_for
 
-    kernel = kernel_for(*_law_groups(rule, bandit), rule.every_round, rule.fourth_moment)
-    return kernel, _plan(rule, bandit, rounds)
+    laws, draws = _law_groups(rule, bandit)
+    noise = rule.noise if len(laws) == 1 else None
+    return kernel_for(laws, draws, rule.every_round, rule.fourth_moment, noise), _plan(rule, bandit, rounds)
 
 
 def large_k(rule: IndexRule, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
@@ -100,6 +108,6 @@ def history(rule: HistoryRule, bandit: Bandit) -> tuple[Any, Any]:
 
     resamplers, draws = _group(rule.resample, _library_resamplers()), _group(bandit.draw, DRAWS)
     plan = HistoryPlan(
-        resamplers.index(rule.resample), _padded(rule.params), rule.initial_pulls, draws.index(bandit.draw)
+        _place(rule.resample, resamplers), _padded(rule.params), rule.initial_pulls, _place(bandit.draw, draws)
     )
     return kernel_for(resamplers, draws), plan

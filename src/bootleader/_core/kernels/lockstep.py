@@ -150,8 +150,34 @@ def new_lanes(
 
 
 @inline
-def draw_noise(kind, pulls, shape, state, stride, spare, words, noise):
-    """One arm's noise in every lane."""
+def draw_no_noise(kind, pulls, shape, state, stride, spare, words, noise):
+    pass
+
+
+@inline
+def draw_normal_noise(kind, pulls, shape, state, stride, spare, words, noise):
+    draw_normals(state, stride, spare, words, noise)
+
+
+@inline
+def draw_student_noise(kind, pulls, shape, state, stride, spare, words, noise):
+    draw_normals(state, stride, spare, words, noise)
+    studentise_lanes(shape, noise, spare, stride, words)
+
+
+@inline
+def draw_coin_noise(kind, pulls, shape, state, stride, spare, words, noise):
+    toss_coins(shape, noise, spare, stride)
+
+
+@inline
+def draw_optimism(kind, pulls, shape, state, stride, spare, words, noise):
+    noise[:] = math.sqrt(2.0 * math.log(pulls))
+
+
+@inline
+def draw_any_noise(kind, pulls, shape, state, stride, spare, words, noise):
+    """One arm's noise in every lane, of any kind."""
     if kind == NORMAL:
         draw_normals(state, stride, spare, words, noise)
     elif kind == STUDENT:
@@ -161,6 +187,17 @@ def draw_noise(kind, pulls, shape, state, stride, spare, words, noise):
         toss_coins(shape, noise, spare, stride)
     elif kind == OPTIMISM:
         noise[:] = math.sqrt(2.0 * math.log(pulls))
+
+
+# One arm's noise in every lane, of one kind: a kernel for a single rule compiles faster with that kind alone.
+DRAW_NOISE = {
+    Noise.NONE: draw_no_noise,
+    Noise.NORMAL: draw_normal_noise,
+    Noise.STUDENT: draw_student_noise,
+    Noise.FAIR_COINS: draw_coin_noise,
+    Noise.OPTIMISM: draw_optimism,
+    None: draw_any_noise,
+}
 
 
 @inline
@@ -357,6 +394,7 @@ learn: Any = None
 renew_laws: Any = None
 pool: Any = None
 pay: Any = None
+draw_noise: Any = None
 EVERY_ROUND = False  # a constant of the kernel: as a branch on the plan it slows down the rules that do not need it
 
 
@@ -408,17 +446,21 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
     return stop
 
 
-KERNEL_CODE = ("advance", "learner", "law_renewal", "pooling", "payment")  # what the numbers of a run depend on
+KERNEL_CODE = ("advance", "draw_any_noise", "learner", "law_renewal", "pooling", "payment")  # what a run depends on
 
 
 @cache
-def kernel_for(laws: tuple[Any, ...], draws: tuple[Any, ...], every_round: bool, fourth_moment: bool) -> Any:
+def kernel_for(
+    laws: tuple[Any, ...], draws: tuple[Any, ...], every_round: bool, fourth_moment: bool, noise: Noise | None
+) -> Any:
     """The kernel that plays rules with these laws on rewards from these draws; a plan names one of each by number.
 
-    With ``every_round`` the laws of all arms are renewed in every round.
+    With ``every_round`` the laws of all arms are renewed in every round. ``noise`` is the only kind of noise that the
+    rules have; None if they have several.
     """
     records = records_for(fourth_moment)
-    digest = code_digest(laws, draws, every_round, records, learner, law_renewal, pooling, payment)[:16]
+    parts = (records, DRAW_NOISE[noise], learner, law_renewal, pooling, payment)
+    digest = code_digest(laws, draws, every_round, parts)[:16]
     law_of = switch(f"law_{digest}", [compiled(law) for law in laws])
     draw_of = switch(f"draw_{digest}", [compiled(draw) for draw in draws])
     return specialise(
@@ -428,5 +470,6 @@ def kernel_for(laws: tuple[Any, ...], draws: tuple[Any, ...], every_round: bool,
         renew_laws=law_renewal(law_of, records, digest),
         pool=pooling(records, digest),
         pay=payment(draw_of, digest),
+        draw_noise=DRAW_NOISE[noise],
         EVERY_ROUND=every_round,
     )
