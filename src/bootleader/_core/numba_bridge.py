@@ -7,6 +7,7 @@ functions refer to, and compiles the result when it is first called. Importing t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from types import FunctionType
@@ -41,6 +42,7 @@ def _knows(option: str) -> bool:
 LEAN: Final[dict[str, Any]] = {"error_model": "numpy"} | ({"_nrt": False} if _knows("_nrt") else {})
 # Functions that only kernels call need no entry point from Python, which halves the time to compile.
 INNER: Final = {**LEAN, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+typeof: Any = numba.typeof
 inner: Any = numba.njit(**INNER)
 inline: Any = numba.njit(inline="always", **INNER)  # written into the caller: loops that run for every arm and round
 
@@ -77,6 +79,45 @@ def compiled(function: Callable[..., Any]) -> Any:
     """A plain function as a compiled one."""
     register(function)
     return inner(function)
+
+
+_checked: set[str] = set()
+
+
+def check_compiles(function: Callable[..., Any], arguments: tuple[Any, ...], what: str, results: int) -> None:
+    """Raise ``TypeError`` with the line at fault if a function cannot be compiled, or returns something else.
+
+    ``arguments`` are examples of what it is called with; ``results`` is the number of values that it must return.
+    """
+    digest = code_digest(function, results)
+    if digest in _checked:
+        return
+    register(function)
+    signature = tuple(map(typeof, arguments))
+    dispatcher = numba.njit(**INNER)(function)
+    try:
+        dispatcher.compile(signature)
+    except Exception as error:  # numba raises errors of many types, among them its own assertions
+        raise TypeError(
+            f"{what} cannot be compiled: {_reason(error, function)}. Change it, or play it in plain Python with "
+            "simulate(..., compiled=False)"
+        ) from error
+    returned = dispatcher.overloads[signature].signature.return_type
+    found = 0 if returned == numba.types.none else getattr(returned, "count", 1)
+    if found != results:
+        raise TypeError(f"{what} must return {results} values, and returns {found}")
+    _checked.add(digest)
+
+
+def _reason(error: Exception, function: Any) -> str:
+    """What numba does not take, and the line it stands on."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("Failed in nopython mode")]
+    place = re.search(r'File "([^"]+)", line (\d+)', text)
+    file = function.__code__.co_filename
+    where = f" (line {place.group(2)} of {place.group(1)})" if place else f" (in {function.__name__}, {file})"
+    return (lines[0] if lines else type(error).__name__) + where
 
 
 # Functions whose compiled form is not their Python form ---------------------------------------------------------------

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
+
+import numpy as np
 
 from bootleader._core.moments import pebay, pooled_kurtosis, pooled_variance, welford
 from bootleader._core.rng import Purpose, Stream, below, next_word, run_stride, stream_state, uniform
 from bootleader._core.rules import (
     ArmHistory,
     ArmStatistics,
+    ArmsView,
+    ChoiceRule,
     Contest,
     HistoryRule,
     IndexRule,
@@ -44,13 +49,22 @@ class Player:
         self.noise = Stream([int(stream_state(seed, run, int(Purpose.NOISE), 0))], 0, stride)
         self.spare = Stream([int(stream_state(seed, run, int(Purpose.SPARE), 0))], 0, stride)
         self._initial_pulls = rule.initial_pulls
+        self._initial_left = [rule.initial_pulls] * arms
         self._initial_arms = list(range(arms)) if rule.initial_pulls > 0 else []
 
     def choose(self) -> int:
         """The arm to pull now."""
         if self._initial_arms:
-            return self._initial_arms[self._below(len(self._initial_arms))]
-        return self.leader(self.contest())
+            return self._initial_arm()
+        ready = [k for k in range(self.arms) if self.count[k] >= self._initial_pulls]
+        if not ready:  # all first rewards are delayed
+            return self._below(self.arms)
+        return self.choose_among(ready)
+
+    def choose_among(self, ready: list[int]) -> int:
+        """The arm to pull now, of those that have had their initial rewards."""
+        indices = self.contest(ready)
+        return ready[self.leader(indices)]
 
     def learn(self, arm: int, reward: float) -> None:
         """Learn the reward of a pull."""
@@ -60,21 +74,23 @@ class Player:
             *after, self.third[arm], self.fourth[arm] = pebay(*moments, self.third[arm], self.fourth[arm], reward)
         self.count[arm], self.anchor[arm], self.drift[arm], self.rss[arm] = after
         self.pulls += 1
-        if self.count[arm] == self._initial_pulls:
-            place = self._initial_arms.index(arm)
+
+    def _initial_arm(self) -> int:
+        """One of the arms that still need initial pulls, uniformly at random."""
+        place = self._below(len(self._initial_arms))
+        arm = self._initial_arms[place]
+        self._initial_left[arm] -= 1
+        if self._initial_left[arm] == 0:
             self._initial_arms[place] = self._initial_arms[-1]
             self._initial_arms.pop()
+        return arm
 
-    def indices(self) -> list[float]:
-        """A new index for every arm."""
+    def contest(self, ready: list[int]) -> list[float]:
+        """An index for each of these arms, exact as far as is needed to find the largest."""
         raise TypeError(f"{type(self).__name__} draws no indices")
 
-    def contest(self) -> list[float]:
-        """An index for every arm, exact as far as is needed to find the largest."""
-        return self.indices()
-
     def leader(self, indices: Sequence[float]) -> int:
-        """The arm with the largest index, ties broken uniformly at random."""
+        """The place of the largest index, ties broken uniformly at random."""
         best = max(indices)
         tied = [k for k, index in enumerate(indices) if index == best]
         return tied[0] if len(tied) == 1 else tied[self._below(len(tied))]
@@ -100,12 +116,14 @@ class IndexPlayer(Player):
         if rule.initial_pulls == 0:
             self._renew_all()
 
-    def choose(self) -> int:
-        if not self._initial_arms and self.rule.every_round:
+    def choose_among(self, ready: list[int]) -> int:
+        if self.renewed_at == 0:  # the last initial reward came before the last initial pull
+            self._renew_all()
+        if self.rule.every_round:
             self._renew_laws()
-        if not self._initial_arms and self.rule.epsilon > 0.0 and uniform(self.spare) < self.rule.epsilon:
+        if self.rule.epsilon > 0.0 and uniform(self.spare) < self.rule.epsilon:
             return self._below(self.arms)
-        return super().choose()
+        return super().choose_among(ready)
 
     def learn(self, arm: int, reward: float) -> None:
         super().learn(arm, reward)
@@ -117,8 +135,8 @@ class IndexPlayer(Player):
         else:
             self._renew_law(arm)
 
-    def indices(self) -> list[float]:
-        return [location + scale * self._noise(shape) for location, scale, shape in self.laws]
+    def contest(self, ready: list[int]) -> list[float]:
+        return [location + scale * self._noise(shape) for location, scale, shape in (self.laws[k] for k in ready)]
 
     def _noise(self, shape: float) -> Any:
         match self.rule.noise:
@@ -137,6 +155,8 @@ class IndexPlayer(Player):
         return finish_normal(next_word(self.noise), self.spare)
 
     def _renew_law(self, k: int) -> None:
+        if self.count[k] < self._initial_pulls:
+            return
         mean = self.anchor[k] + self.drift[k]
         arm = ArmStatistics(self.count[k], mean, self.rss[k], self.noise_sd[k], self.fourth[k])
         shared = SharedStatistics(self.variance, self.pulls, self.arms, self.horizon, self.kurtosis)
@@ -166,11 +186,11 @@ class HistoryPlayer(Player):
         super().learn(arm, reward)
         self.history[arm].append(reward - self.anchor[arm])
 
-    def indices(self) -> list[float]:
-        return [self._index(k, -math.inf, False) for k in range(self.arms)]
+    def contest(self, ready: list[int]) -> list[float]:
+        def index(place: int, best: float, is_last: bool) -> float:
+            return float(self._index(ready[place], best, is_last))
 
-    def contest(self) -> list[float]:
-        return contest(self._index, self.count)
+        return contest(index, [self.count[k] for k in ready])
 
     def _index(self, k: int, best: float, is_last: bool) -> Any:
         history = ArmHistory(
@@ -178,6 +198,46 @@ class HistoryPlayer(Player):
             max(self.history[k]),
         )  # fmt: skip
         return self.rule.resample(self.rule.params, history, Contest(best, is_last), self.spare)
+
+
+class ChoicePlayer(Player):
+    """Plays a :class:`ChoiceRule`."""
+
+    def __init__(
+        self, rule: ChoiceRule, arms: int, noise_sd: Sequence[float], seed: int, run: int, horizon: float
+    ) -> None:
+        super().__init__(rule, arms, seed, run)
+        self.rule = rule
+        self.horizon = horizon
+        self.noise_sd = np.array(noise_sd, float)
+        self.memory = np.zeros(rule.memory(arms, int(horizon)))
+        self.history: list[list[float]] = [[] for _ in range(arms)]
+
+    def choose_among(self, ready: list[int]) -> int:
+        rule = self.rule
+        return int(rule.choose(rule.params, self._view(), self.memory, self._shared(), self.spare))
+
+    def learn(self, arm: int, reward: float) -> None:
+        super().learn(arm, reward)
+        rule = self.rule
+        if rule.history:
+            self.history[arm].append(reward)
+        rule.learn(rule.params, self._view(), self.memory, self._shared(), arm, reward, self.spare)
+
+    def _shared(self) -> SharedStatistics:
+        return SharedStatistics(0.0, self.pulls, self.arms, self.horizon, 0.0)
+
+    def _view(self) -> ArmsView:
+        mean = [self.anchor[k] + self.drift[k] for k in range(self.arms)]
+        return ArmsView(
+            count=np.array(self.count),
+            mean=np.array(mean),
+            rss=np.array(self.rss),
+            noise_sd=self.noise_sd,
+            rewards=np.array([reward for rewards in self.history for reward in rewards]),
+            sums=np.array([total for rewards in self.history for total in accumulate(rewards)]),
+            start=np.cumsum([0, *map(len, self.history[:-1])]),
+        )
 
 
 def contest(index: Callable[[int, float, bool], float], counts: Sequence[float]) -> list[float]:
@@ -197,4 +257,6 @@ def player_of(
     """The player of a rule, with the streams of a run."""
     if isinstance(rule, IndexRule):
         return IndexPlayer(rule, arms, noise_sd, seed, run, horizon)
+    if isinstance(rule, ChoiceRule):
+        return ChoicePlayer(rule, arms, noise_sd, seed, run, horizon)
     return HistoryPlayer(rule, arms, seed, run)

@@ -31,6 +31,8 @@ class Purpose(IntEnum):
     NOISE = 3  # exactly one word for each arm and round: the first word of every index draw
     SPARE = 4  # all other draws of a choice: rejected normals, ties, coins
     STRIDE = 5  # the run's stride
+    DRIFT = 7  # one stream per arm: how its mean changes over time (6 seeds the generators of users' Python code)
+    DELAY = 8  # how long each reward is delayed
 
 
 class Stream(NamedTuple):

@@ -114,4 +114,47 @@ class HistoryRule:
     initial_pulls: int = 1
 
 
-Rule = IndexRule | HistoryRule
+class ArmsView(NamedTuple):
+    """What a :class:`ChoiceRule` sees of all arms; arrays with one entry for each arm."""
+
+    count: Any
+    mean: Any
+    rss: Any
+    noise_sd: Any
+    rewards: Any  # with a history, arm k's rewards are rewards[start[k]], rewards[start[k] + 1], ... , and
+    sums: Any  # sums[start[k] + j] is the sum of its first j + 1
+    start: Any
+
+
+def no_memory(arms: int, rounds: int) -> int:
+    """The size of an empty memory."""
+    return 0
+
+
+def learn_nothing(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: Any, stream: Any) -> None:
+    """Learn nothing beside the arms' statistics."""
+
+
+@dataclass(frozen=True)
+class ChoiceRule:
+    """The most general compiled rule: it sees all arms at once and has a memory of its own.
+
+    ``choose(params, arms, memory, shared, stream)`` returns the number of the arm to pull, with an :class:`ArmsView`,
+    an array of floats, a :class:`SharedStatistics` and a random stream. ``learn(params, arms, memory, shared, arm,
+    reward, stream)`` is called after every reward, when the arms' statistics contain it. Both may write to ``memory``
+    and to nothing else; it is zero at the start of a run.
+    """
+
+    choose: Callable[..., Any]
+    learn: Callable[..., None] = learn_nothing
+    memory: Callable[[int, int], int] = no_memory  # number of floats for so many arms and rounds
+    params: tuple[float, ...] = (0.0,)
+    initial_pulls: int = 1  # every arm is pulled this often before ``choose`` is asked
+    history: bool = False  # whether the arms' rewards are kept
+
+    def uses_leader_tree(self, arms: int) -> bool:
+        """Never: the rule chooses by itself."""
+        return False
+
+
+Rule = IndexRule | HistoryRule | ChoiceRule

@@ -171,6 +171,13 @@ def standard_gamma(shape: Any, stream: Any) -> Any:
                 return boost * (d * v)
 
 
+def standard_beta(a: Any, b: Any, stream: Any) -> Any:
+    """Beta(a, b), a > 0 and b > 0."""
+    x = standard_gamma(a, stream)
+    y = standard_gamma(b, stream)
+    return x / (x + y)
+
+
 def studentise(normal: Any, df: Any, stream: Any) -> Any:
     """Turn a normal into a Student variable with ``df`` degrees of freedom; infinite ``df`` leaves it unchanged."""
     if df == math.inf:

@@ -3,6 +3,7 @@
 from bootleader._core.parameters import ArmParameters
 from bootleader.bandits.affine import AffineBandit
 from bootleader.bandits.base import Bandit, Draw, LogUniform, Uniform
+from bootleader.bandits.changing import Drifting, Piecewise, Seasonal
 from bootleader.bandits.empirical import EmpiricalBandit, empirical_draw
 from bootleader.bandits.families import (
     BernoulliBandit,
@@ -36,12 +37,15 @@ __all__ = [
     "ArmParameters",
     "Bandit",
     "BernoulliBandit",
+    "Drifting",
     "EmpiricalBandit",
     "ExponentialBandit",
     "GaussianBandit",
     "LogUniform",
     "LogisticBandit",
+    "Piecewise",
     "RevenueBandit",
+    "Seasonal",
     "StudentTBandit",
     "Uniform",
 ]

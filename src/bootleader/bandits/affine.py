@@ -65,6 +65,11 @@ class AffineBandit(Bandit):
         return self.bandit.arms
 
     @property
+    def reward_range(self) -> tuple[float, float]:
+        low, high = self.bandit.reward_range
+        return self.scale * low + self.shift, self.scale * high + self.shift
+
+    @property
     def uniforms(self) -> int:
         return self.bandit.uniforms
 

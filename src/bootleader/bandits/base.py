@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bootleader._core.environment import Changes
 from bootleader._core.parameters import ArmParameters
 from bootleader._core.rng import Purpose, mix64, run_key, stream_of, stride_of, unit
 from bootleader._core.validation import positive, real, whole
@@ -136,6 +137,33 @@ class Bandit:
             If the class does not define how arms are drawn.
         """
         raise TypeError(f"{type(self).__name__} does not draw arms")
+
+    @property
+    def draws(self) -> tuple[Draw, ...]:
+        """All reward families that the bandit pays from; one, unless it changes."""
+        return (self.draw,)
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """The smallest and the largest reward that can occur."""
+        return -np.inf, np.inf
+
+    def changes(self, parameters: ArmParameters, run: int) -> Changes | None:
+        """Say how the arms of a run change over time.
+
+        Parameters
+        ----------
+        parameters : ArmParameters
+            Parameters of the arms (arm x run).
+        run : int
+            Place of the run among them.
+
+        Returns
+        -------
+        Changes or None
+            The changes; None if the rewards do not change.
+        """
+        return None
 
     def rescaled(self, parameters: ArmParameters, scale: float, shift: float) -> ArmParameters:
         """Compute the parameters with which the draw pays ``scale * reward + shift``.

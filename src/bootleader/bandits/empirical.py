@@ -65,6 +65,10 @@ class EmpiricalBandit(Bandit):
     def arms(self) -> int:
         return len(self.samples)
 
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        return min(float(np.min(s)) for s in self.samples), max(float(np.max(s)) for s in self.samples)
+
     def rescaled(self, parameters: ArmParameters, scale: float, shift: float) -> ArmParameters:
         return parameters._replace(table=scale * parameters.table + shift)
 

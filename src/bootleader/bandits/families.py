@@ -212,6 +212,10 @@ class ExponentialBandit(FamilyBandit):
     def family_parameters(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
         return float(self.shift), mean - self.shift, 0.0, mean - self.shift
 
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        return float(self.shift), math.inf
+
 
 @dataclass(frozen=True)
 class BernoulliBandit(FamilyBandit):
@@ -247,6 +251,10 @@ class BernoulliBandit(FamilyBandit):
 
     def family_parameters(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
         return mean, 0.0, 1.0, np.sqrt(mean * (1.0 - mean))
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        return 0.0, 1.0
 
     def rescaled(self, parameters: ArmParameters, scale: float, shift: float) -> ArmParameters:
         return parameters._replace(second=scale * parameters.second + shift, third=scale * parameters.third + shift)
@@ -296,6 +304,10 @@ class RevenueBandit(FamilyBandit):
         log_amount = np.log(mean / self.conversion) - 0.5 * self.sigma**2
         second_moment = mean * mean * (math.exp(self.sigma**2) / self.conversion)
         return log_amount, float(self.sigma), float(self.conversion), np.sqrt(second_moment - mean * mean)
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        return 0.0, math.inf
 
     def rescaled(self, parameters: ArmParameters, scale: float, shift: float) -> ArmParameters:
         return parameters._replace(first=parameters.first + np.log(scale), table=scale * parameters.table + shift)

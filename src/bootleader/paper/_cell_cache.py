@@ -71,7 +71,7 @@ class Cell:
         if isinstance(rule, HistoryRule):
             per_round = RESAMPLED_INDEX_COST * self.bandit.arms + RESAMPLED_REWARD_COST * self.rounds
         else:
-            per_round = ROUND_COST + INDEX_COST[rule.noise] * self.bandit.arms
+            per_round = ROUND_COST + INDEX_COST[getattr(rule, "noise", Noise.STUDENT)] * self.bandit.arms
         return 1e-9 * self.rounds * per_round
 
     @property

@@ -1,12 +1,16 @@
 """The policies, one file each. Adding one: its file, and a line in ``POLICIES``."""
 
-from bootleader._core.rules import HistoryRule, IndexRule, Noise, Rule
+from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule, Noise, Rule
 from bootleader.policies.adaptive_reboot import AdaptiveReBoot
 from bootleader.policies.base import Policy
+from bootleader.policies.beta_thompson import BetaThompson
 from bootleader.policies.epsilon_greedy import EpsilonGreedy
 from bootleader.policies.follow_the_leader import FollowTheLeader
 from bootleader.policies.giro import Giro
+from bootleader.policies.imed import IMED
+from bootleader.policies.klucb import KLUCB
 from bootleader.policies.phe import PHE
+from bootleader.policies.rbsda import RBSDA
 from bootleader.policies.reboot import ReBoot
 from bootleader.policies.residual_bootstrap import ResidualBootstrap
 from bootleader.policies.student_thompson import StudentThompson
@@ -26,9 +30,18 @@ POLICIES: tuple[Policy, ...] = (
     PHE(),
     UCB1(),
     EpsilonGreedy(),
+    KLUCB(),
+    BetaThompson(),
+    IMED(),
+    RBSDA(),
 )
 
 __all__ = [
+    "BetaThompson",
+    "ChoiceRule",
+    "IMED",
+    "KLUCB",
+    "RBSDA",
     "POLICIES",
     "UCB1",
     "PHE",

@@ -58,6 +58,11 @@ class Policy:
         """The rule by which an arm's index is drawn."""
         raise TypeError(f"{type(self).__name__} defines no rule")
 
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """The smallest and the largest reward that the policy can take."""
+        return -math.inf, math.inf
+
     def known_sd(self, arms: int, true_sd: Any) -> Any:
         """Return the standard deviation of the rewards' noise that the policy assumes.
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bootleader._core.environment import FIXED, Delay, no_changes
 from bootleader._core.parameters import ArmParameters
-from bootleader._core.rules import HistoryRule, IndexRule
+from bootleader._core.rng import Purpose, run_key, stream_of
+from bootleader._core.rules import ChoiceRule, HistoryRule
 from bootleader.bandits import Bandit
 from bootleader.bandits.base import filled
 from bootleader.policies import Policy
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from bootleader._core.kernels.trajectory import Trajectory
 
 Floats = npt.NDArray[np.float64]
+Played = tuple[npt.NDArray[np.int64], float]  # pulls (arm x run), processor seconds
 
 GROUP = 32  # runs whose curves are summed together, so that sums do not depend on how wide blocks are
 FEWEST_LANES = 8  # in a part of a block: two vectors
@@ -38,12 +41,15 @@ class Block:
     """Everything that is needed to play a block anywhere: small, and picklable."""
 
     policy: Any
-    bandit: Bandit
+    bandit: Any
     seed: int
     first_run: int
     runs: int
     rounds: int
     checkpoints: npt.NDArray[np.int64]
+    compiled: bool = True
+    delay: Delay | None = None
+    keep_curves: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,14 +77,15 @@ class BlockResult:
     pulls: npt.NDArray[np.int64]
     pulls_by_rank: npt.NDArray[np.int64]
     seconds: float
+    curves: Floats | None  # every run's regret (run x checkpoint), if asked for
 
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs of a block, laid out for a kernel."""
+    """The runs of a block, laid out for a kernel; a user's Python bandit has no parameters."""
 
-    parameters: ArmParameters
-    gap: Floats
+    parameters: ArmParameters | None
+    gap: Floats  # in the first round (arm x run)
     streams: Streams
     trajectory: Trajectory = field(repr=False)
 
@@ -89,14 +96,14 @@ class Runs:
         from bootleader._core.kernels.trajectory import new_trajectory
 
         bandit = block.bandit
-        streams, uniforms = run_setup(block.seed, block.first_run, block.runs, bandit.arms, bandit.uniforms)
-        parameters = bandit.parameters_from(uniforms)
-        return cls(
-            parameters=parameters,
-            gap=parameters.mean.max(axis=0) - parameters.mean,
-            streams=streams,
-            trajectory=new_trajectory(len(block.checkpoints), block.runs),
-        )
+        drawn = bandit.uniforms if isinstance(bandit, Bandit) else 0
+        streams, uniforms = run_setup(block.seed, block.first_run, block.runs, bandit.arms, drawn)
+        parameters, gap = None, np.zeros((bandit.arms, block.runs))
+        if isinstance(bandit, Bandit):
+            parameters = bandit.parameters_from(uniforms)
+            mean = parameters.mean[: bandit.arms]
+            gap = mean.max(axis=0) - mean
+        return cls(parameters, gap, streams, new_trajectory(len(block.checkpoints), block.runs))
 
     def curves(self, checkpoints: npt.NDArray[np.int64]) -> Floats:
         """The quantities that are kept (quantity x checkpoint x run)."""
@@ -112,13 +119,8 @@ class Runs:
         )
 
 
-def uses_leader_tree(policy: Any, arms: int) -> bool:
-    """Whether runs of this policy with so many arms are played by the kernel for very many arms."""
-    return isinstance(policy, Policy) and isinstance(policy.rule, IndexRule) and policy.rule.uses_leader_tree(arms)
-
-
 def play_block(block: Block, threads: WorkStealing | None = None) -> BlockResult:
-    """Play a block to the end (or raise ``Stopped``), whichever kind of policy it holds."""
+    """Play a block to the end (or raise ``Stopped``)."""
     runs = Runs.of(block)
     pulls, seconds = play_runs(block, runs, threads or WorkStealing())
     curves = runs.curves(block.checkpoints)
@@ -130,27 +132,51 @@ def play_block(block: Block, threads: WorkStealing | None = None) -> BlockResult
         pulls=pulls.sum(axis=1),
         pulls_by_rank=np.take_along_axis(pulls, order, axis=0).sum(axis=1),
         seconds=seconds,
+        curves=runs.trajectory.regret.T.copy() if block.keep_curves else None,
     )
 
 
-Played = tuple[npt.NDArray[np.int64], float]  # pulls (arm x run), processor seconds
-
-
 def play_runs(block: Block, runs: Runs, threads: WorkStealing) -> Played:
-    """Play the runs of a block, which must not have begun, and fill in their trajectory."""
-    if not isinstance(block.policy, Policy):
-        started = time.thread_time()
-        pulls = play_python(_copied(block.policy), block, runs, threads)
-        return pulls, time.thread_time() - started
-    if isinstance(block.policy.rule, HistoryRule):
-        return _play_history(block.policy.rule, block, runs, threads)
-    if uses_leader_tree(block.policy, block.bandit.arms):
-        return _play_large_k(block.policy, block.policy.rule, block, runs, threads)
-    return _play_lockstep(block.policy, block.policy.rule, block, runs, threads)
+    """Play the runs of a block, which must not have begun, by the fastest kernel, and fill in their trajectory."""
+    return _player_of(block)(block, runs, threads)
+
+
+def plays_in_python(block: Block) -> bool:
+    """Whether a block is played by the plain Python loop."""
+    return not (block.compiled and isinstance(block.policy, Policy) and isinstance(block.bandit, Bandit))
+
+
+def _player_of(block: Block) -> Callable[[Block, Runs, WorkStealing], Played]:
+    if plays_in_python(block):
+        return _play_python
+    rule = block.policy.rule
+    if isinstance(rule, ChoiceRule) or block.delay is not None or changes_over_time(block.bandit):
+        return _play_general
+    if isinstance(rule, HistoryRule):
+        return _play_history
+    return _play_large_k if rule.uses_leader_tree(block.bandit.arms) else _play_lockstep
+
+
+def plays_in_lockstep(block: Block) -> bool:
+    """Whether a block is played by the lock-step kernel."""
+    return _player_of(block) is _play_lockstep
+
+
+def changes_over_time(bandit: Bandit) -> bool:
+    """Whether a bandit's rewards change over time."""
+    return type(bandit).changes is not Bandit.changes
+
+
+def _play_python(block: Block, runs: Runs, threads: WorkStealing) -> Played:
+    started = time.thread_time()
+    pulls = play_python(_copied(block.policy), _copied(block.bandit), block, runs, threads)
+    return pulls, time.thread_time() - started
 
 
 def _copied(policy: Any) -> Any:
-    """A user's policy for this block alone."""
+    """A user's policy or bandit for this block alone."""
+    if isinstance(policy, Policy | Bandit):
+        return policy
     try:
         return copy.deepcopy(policy)
     except TypeError as error:
@@ -162,15 +188,17 @@ def _copied(policy: Any) -> Any:
 
 def _known_sd(policy: Policy, runs: Runs) -> Floats:
     """Each arm's noise sd in each run, as the policy knows it."""
-    return filled(runs.gap.shape, policy.known_sd(len(runs.gap), runs.parameters.sd))
+    assert runs.parameters is not None
+    return filled(runs.gap.shape, policy.known_sd(len(runs.gap), runs.parameters.sd[: len(runs.gap)]))
 
 
-def _play_lockstep(policy: Policy, rule: IndexRule, block: Block, runs: Runs, threads: WorkStealing) -> Played:
+def _play_lockstep(block: Block, runs: Runs, threads: WorkStealing) -> Played:
     from bootleader._core.kernels.lockstep import new_lanes
 
-    kernel, plan = _kernels.lockstep(rule, block.bandit, block.rounds)
-    noise_sd = _known_sd(policy, runs)
-    lanes = new_lanes(runs.parameters, runs.streams, noise_sd, runs.gap, runs.trajectory, rule.fourth_moment)
+    assert runs.parameters is not None
+    kernel, plan = _kernels.lockstep(block.policy, block.bandit, block.rounds)
+    noise_sd, fourth = _known_sd(block.policy, runs), block.policy.rule.fourth_moment
+    lanes = new_lanes(runs.parameters, runs.streams, noise_sd, runs.gap, runs.trajectory, fourth)
     kernel(plan, *lanes, block.checkpoints, NEVER, 0, 0)  # compiles, which is not timed
     seconds = _play_lanes(kernel, plan, lanes, block, threads, 0)
     return np.asarray(lanes.state.pulls, np.int64), seconds
@@ -202,38 +230,68 @@ def _play_lanes(kernel: Any, plan: Any, lanes: Any, block: Block, threads: WorkS
     return seconds
 
 
-def _play_large_k(policy: Policy, rule: IndexRule, block: Block, runs: Runs, threads: WorkStealing) -> Played:
+def _play_large_k(block: Block, runs: Runs, threads: WorkStealing) -> Played:
     from bootleader._core.kernels.large_k import new_state
 
-    kernel, plan = _kernels.large_k(rule, block.bandit, block.rounds)
-    noise_sd = _known_sd(policy, runs)
+    kernel, plan = _kernels.large_k(block.policy, block.bandit, block.rounds)
+    noise_sd = _known_sd(block.policy, runs)
 
-    def state_of(run: int) -> Any:
-        return new_state(noise_sd[:, run].copy(), runs.gap[:, run].copy(), rule.fourth_moment)
+    def arguments_of(run: int, streams: Streams) -> tuple[Any, ...]:
+        state = new_state(noise_sd[:, run].copy(), runs.gap[:, run].copy(), block.policy.rule.fourth_moment)
+        return plan, runs.parameters, streams, state, runs.trajectory, block.checkpoints, run
 
-    return _play_one_by_one(kernel, plan, state_of, block, runs, threads, range(block.runs))
+    return _play_one_by_one(kernel, arguments_of, block, runs.streams, threads, range(block.runs))
 
 
-def _play_history(rule: HistoryRule, block: Block, runs: Runs, threads: WorkStealing) -> Played:
+def _play_history(block: Block, runs: Runs, threads: WorkStealing) -> Played:
     from bootleader._core.kernels.history import new_state, values_size
 
-    kernel, plan = _kernels.history(rule, block.bandit)
+    kernel, plan = _kernels.history(block.policy, block.bandit)
 
-    def state_of(run: int) -> Any:
-        return new_state(np.empty(values_size(block.bandit.arms, block.rounds)), runs.gap[:, run].copy())
+    def arguments_of(run: int, streams: Streams) -> tuple[Any, ...]:
+        state = new_state(np.empty(values_size(block.bandit.arms, block.rounds)), runs.gap[:, run].copy())
+        return plan, runs.parameters, streams, state, runs.trajectory, block.checkpoints, run
 
-    return _play_one_by_one(kernel, plan, state_of, block, runs, threads, range(block.runs))
+    return _play_one_by_one(kernel, arguments_of, block, runs.streams, threads, range(block.runs))
+
+
+def _play_general(block: Block, runs: Runs, threads: WorkStealing) -> Played:
+    from bootleader._core.kernels.general import new_queue, new_totals, new_world
+    from bootleader._core.kernels.run_state import new_run_state
+
+    bandit, rule, parameters = block.bandit, block.policy.rule, runs.parameters
+    assert parameters is not None
+    kernel, plan = _kernels.general(block.policy, bandit, block.rounds, block.delay is not None)
+    noise_sd = _known_sd(block.policy, runs)
+    keeps_history = isinstance(rule, HistoryRule) or (isinstance(rule, ChoiceRule) and rule.history)
+    memory = rule.memory(bandit.arms, block.rounds) if isinstance(rule, ChoiceRule) else 0
+    key = run_key(block.seed, block.first_run + np.arange(block.runs, dtype=np.uint64))
+    arms = np.arange(bandit.arms, dtype=np.uint64)[:, None]
+    drift_states, delay_state = stream_of(key, int(Purpose.DRIFT), arms), stream_of(key, int(Purpose.DELAY), 0)
+    delay = block.delay or Delay(FIXED, 0.0, np.zeros(1))
+    known = _kernels.draws_of(bandit)
+    numbers = np.array([known.index(draw) if draw in known else k for k, draw in enumerate(bandit.draws)])
+
+    def arguments_of(run: int, streams: Streams) -> tuple[Any, ...]:
+        state = new_run_state(noise_sd[:, run].copy(), rule.initial_pulls, block.rounds if keeps_history else 0, memory)
+        world = new_world(parameters.mean[:, run], drift_states[:, run].copy(), delay_state[run])
+        changes = bandit.changes(parameters, run) or no_changes(bandit.arms)
+        changes = changes._replace(draw=numbers[changes.draw])
+        queue = new_queue(block.rounds if block.delay is not None else 0)
+        environment = (world, changes, delay, queue, new_totals())
+        return plan, parameters, streams, state, *environment, runs.trajectory, block.checkpoints, run
+
+    return _play_one_by_one(kernel, arguments_of, block, runs.streams, threads, range(block.runs))
 
 
 def _play_one_by_one(
-    kernel: Any, plan: Any, state_of: Any, block: Block, runs: Runs, threads: WorkStealing, wanted: range
+    kernel: Any, arguments_of: Any, block: Block, streams: Streams, threads: WorkStealing, wanted: range
 ) -> Played:
     """Play some runs of a block one after the other; an idle thread takes the later ones."""
     pulls, seconds, half = np.zeros((block.bandit.arms, block.runs), np.int64), 0.0, None
     while wanted:
         run, wanted = wanted[0], wanted[1:]
-        state = state_of(run)
-        arguments = (plan, runs.parameters, runs.streams, state, runs.trajectory, block.checkpoints, run)
+        arguments = arguments_of(run, streams)
         kernel(*arguments, NEVER, 0, 0)  # compiles, which is not timed
         played = 0
         while played < block.rounds:
@@ -244,10 +302,10 @@ def _play_one_by_one(
             played, taken, assigned = _timed(threads, go_on, left=len(wanted) * block.rounds * block.bandit.arms)
             seconds += taken
             if assigned:
-                apart = replace(runs, streams=runs.streams.copied())  # two cores write to no cache line in common
-                half = threads.split_off(_play_one_by_one, kernel, plan, state_of, block, apart, threads, wanted)
+                apart = streams.copied()  # two cores write to no cache line in common
+                half = threads.split_off(_play_one_by_one, kernel, arguments_of, block, apart, threads, wanted)
                 wanted = range(0)
-        pulls[:, run] = state.pulls
+        pulls[:, run] = arguments[3].pulls
     if half is not None:
         other_pulls, other_seconds = threads.result_of(half)
         pulls, seconds = pulls + other_pulls, seconds + other_seconds

@@ -10,8 +10,22 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from bootleader._core.code_fingerprint import code_digest
-from bootleader._core.rules import HistoryRule, IndexRule
+from bootleader._core.parameters import RewardParameters
+from bootleader._core.rng import Stream
+from bootleader._core.rules import (
+    ArmHistory,
+    ArmStatistics,
+    ArmsView,
+    ChoiceRule,
+    Contest,
+    HistoryRule,
+    IndexRule,
+    Rule,
+    SharedStatistics,
+)
 from bootleader.bandits import DRAWS, Bandit
 from bootleader.bandits.families import gaussian_draw
 from bootleader.policies import POLICIES, Policy
@@ -33,11 +47,16 @@ def _library_resamplers() -> tuple[Any, ...]:
 
 def simulation_fingerprint(policy: Policy, bandit: Bandit) -> str:
     """A digest of the code that the numbers of a simulation depend on, beside the parameters."""
-    from bootleader._core.kernels import history, large_k, lockstep, moment_records, run_setup
+    from bootleader._core.kernels import general as general_kernel
+    from bootleader._core.kernels import history, large_k, lockstep, moment_records, rule_parts, run_setup
 
     rule, kind = policy.rule, type(bandit)
-    if isinstance(rule, HistoryRule):
-        kernel: tuple[Any, ...] = (history.advance_history, history.choice, rule.resample)
+    kernel: tuple[Any, ...]
+    if isinstance(rule, ChoiceRule) or kind.changes is not Bandit.changes:
+        functions = [getattr(rule, name, None) for name in ("law", "resample", "choose", "learn")]
+        kernel = (general_kernel.advance_general, rule_parts.parts_for, *functions)
+    elif isinstance(rule, HistoryRule):
+        kernel = (history.advance_history, history.choice, rule.resample)
     else:
         module: Any = large_k if rule.uses_leader_tree(bandit.arms) else lockstep
         code = (getattr(module, name) for name in module.KERNEL_CODE)
@@ -86,28 +105,95 @@ def _plan(rule: IndexRule, bandit: Bandit, rounds: int) -> Any:
     )
 
 
-def lockstep(rule: IndexRule, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
+def lockstep(policy: Policy, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
     """The lock-step kernel and its plan."""
     from bootleader._core.kernels.lockstep import kernel_for
 
+    rule = _checked(policy, bandit)
+    assert isinstance(rule, IndexRule)
     laws, draws = _law_groups(rule, bandit)
     noise = rule.noise if len(laws) == 1 else None
     return kernel_for(laws, draws, rule.every_round, rule.fourth_moment, noise), _plan(rule, bandit, rounds)
 
 
-def large_k(rule: IndexRule, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
+def large_k(policy: Policy, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
     """The kernel for very many arms and its plan."""
     from bootleader._core.kernels.large_k import kernel_for
 
+    rule = _checked(policy, bandit)
+    assert isinstance(rule, IndexRule)
     return kernel_for(*_law_groups(rule, bandit), rule.fourth_moment), _plan(rule, bandit, rounds)
 
 
-def history(rule: HistoryRule, bandit: Bandit) -> tuple[Any, Any]:
+def history(policy: Policy, bandit: Bandit) -> tuple[Any, Any]:
     """The kernel for history rules and its plan."""
     from bootleader._core.kernels.history import HistoryPlan, kernel_for
 
+    rule = _checked(policy, bandit)
+    assert isinstance(rule, HistoryRule)
     resamplers, draws = _group(rule.resample, _library_resamplers()), _group(bandit.draw, DRAWS)
     plan = HistoryPlan(
         _place(rule.resample, resamplers), _padded(rule.params), rule.initial_pulls, _place(bandit.draw, draws)
     )
     return kernel_for(resamplers, draws), plan
+
+
+def draws_of(bandit: Bandit) -> tuple[Any, ...]:
+    """The draws that the kernel for a bandit knows; a changing bandit names those of its phases by their numbers."""
+    draws = bandit.draws
+    return DRAWS if all(draw in DRAWS for draw in draws) else tuple(_group(draw, ())[0] for draw in draws)
+
+
+def general(policy: Policy, bandit: Bandit, rounds: int, delayed: bool) -> tuple[Any, Any]:
+    """The general kernel and its plan."""
+    from bootleader._core.kernels.general import GeneralPlan, kernel_for
+
+    rule = _checked(policy, bandit)
+    changing = type(bandit).changes is not Bandit.changes
+    draws = draws_of(bandit)
+    functions: tuple[Any, ...] = ()
+    number = 0
+    if isinstance(rule, IndexRule):
+        functions = _group(rule.law, _library_laws(rule.every_round, rule.fourth_moment))
+        number = _place(rule.law, functions)
+    elif isinstance(rule, HistoryRule):
+        functions = _group(rule.resample, _library_resamplers())
+        number = _place(rule.resample, functions)
+    plan = GeneralPlan(
+        function=number,
+        noise=int(getattr(rule, "noise", 0)),
+        params=_padded(rule.params),
+        initial_pulls=rule.initial_pulls,
+        pooled=getattr(rule, "pooled", False),
+        every_round=getattr(rule, "every_round", False),
+        epsilon=getattr(rule, "epsilon", 0.0),
+        draw=_place(bandit.draw, draws),
+        horizon=rounds,
+    )
+    return kernel_for(rule, functions, draws, changing, delayed), plan
+
+
+def _checked(policy: Policy, bandit: Bandit) -> Rule:
+    """The policy's rule, after a check that functions written elsewhere can be compiled."""
+    from bootleader._core.numba_bridge import check_compiles
+
+    rule = policy.rule
+    stream = Stream(np.zeros(1, np.uint64), 0, np.uint64(1))
+    shared = SharedStatistics(1.0, 1, 1, 1, 1.0)
+    params, array = _padded(rule.params), np.zeros(1)
+    for draw in bandit.draws:
+        if draw not in DRAWS:
+            check_compiles(
+                draw, (RewardParameters(1.0, 1.0, 1.0, array, 1), stream), f"the reward draw of {bandit!r}", 1
+            )
+    match rule:
+        case IndexRule() if rule.law not in _library_laws(rule.every_round, rule.fourth_moment):
+            check_compiles(rule.law, (params, ArmStatistics(*(1.0,) * 5), shared), f"the law of {policy!r}", 3)
+        case HistoryRule() if rule.resample not in _library_resamplers():
+            history = ArmHistory(array, 0, 1, *(1.0,) * 5)
+            check_compiles(rule.resample, (params, history, Contest(1.0, False), stream), f"resample of {policy!r}", 1)
+        case ChoiceRule():
+            arms = ArmsView(*(array,) * 6, np.zeros(1, np.int64))
+            check_compiles(rule.choose, (params, arms, array, shared, stream), f"choose of {policy!r}", 1)
+            check_compiles(rule.learn, (params, arms, array, shared, 0, 1.0, stream), f"learn of {policy!r}", 0)
+    return rule

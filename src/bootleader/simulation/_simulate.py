@@ -1,47 +1,41 @@
-"""``simulate``: split the runs into blocks, map them over an executor, merge what comes back in order."""
+"""``simulate``: play policies on the same runs of a bandit."""
 
 from __future__ import annotations
 
-import importlib
-import os
+import inspect
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bootleader._core.compilation_events import on_compilation
-from bootleader._core.moments import chan
-from bootleader._core.validation import seed_of, whole
+from bootleader._core.validation import one_of, seed_of, whole
 from bootleader.bandits import Bandit
-from bootleader.policies import IndexRule, Policy
-from bootleader.simulation._blocks import GROUP, QUANTITIES, Block, BlockResult, play_blocks, uses_leader_tree
-from bootleader.simulation._python_loop import PythonPolicy
-from bootleader.simulation._work_stealing import WorkStealing
+from bootleader.policies import Policy
+from bootleader.simulation._delay import delay_from
+from bootleader.simulation._python_loop import PythonBandit, PythonPolicy
+from bootleader.simulation._schedule import Gathered, Job, cores, play
 from bootleader.simulation.result import Simulation
 
-WIDE = 2 * GROUP  # runs in lock step while there are many; more are no faster
-NARROW_A_CORE = 2  # blocks of one group at the end, on executors where blocks cannot be divided
-OTHER_RUNS = 2
-LARGE_K_RUNS = 1  # with very many arms one run is work and memory enough for a block
-TASK_WORK = 2e7  # index draws (arms x rounds x runs) that a task should hold if it can
-OTHER_DRAW = 50  # an index from a history, or of a policy of the user's, costs at least so many index draws
-TASKS_A_CORE = 16  # at least, so that no core is idle for long at the end
-IN_FLIGHT = 64  # tasks handed to the executor ahead of time, at the least
-AHEAD = 16  # windows by which tasks may run ahead of the oldest unfinished one
+LONGEST = 2**62  # rounds
 
 
 def simulate(
     policies: Any,
-    bandit: Bandit,
+    bandit: Any,
     *,
     rounds: int,
     runs: int,
     seed: int = 0,
-    checkpoints: int = 200,
+    checkpoints: int | Sequence[int] | Literal["log"] = 200,
+    delay: Any = None,
+    keep: Literal["curves"] | None = None,
+    compiled: bool = True,
+    n_jobs: int | None = None,
     executor: Executor | None = None,
     progress: bool | Callable[[int], object] = False,
 ) -> Simulation:
@@ -53,22 +47,44 @@ def simulate(
     Parameters
     ----------
     policies : policy, list of policies, or dict of name to policy
-        Policies of the library, or objects with ``start(arms, rng)``, ``pull()`` and ``update(arm, reward)``.
+        Policies of the library or of your own: subclasses of :class:`Policy` are compiled; objects with
+        ``start(arms, rng)``, ``pull()`` and ``update(arm, reward)`` are played in plain Python.
     bandit : Bandit
-    rounds, runs : int
-        Length of a run, and how many of them.
+        A bandit of the library or of your own: subclasses of :class:`Bandit` are compiled; an object with ``arms``,
+        ``means(t)`` and ``pay(arm, t, rng)`` is played in plain Python.
+    rounds : int
+        Length of a run.
+    runs : int
+        How many runs.
     seed : int
         Any whole number from 0 to 2**64 - 1.
-    checkpoints : int
-        At how many rounds, evenly spaced, the regret curve is kept.
+    checkpoints : int, sequence of int, or "log"
+        The rounds at which curves are kept: how many, evenly spaced; which ones; or evenly spaced on the log scale.
+        The last round is always one of them.
+    delay : int, GeometricDelay, or sequence of int, optional
+        How many rounds late rewards arrive: a number, a distribution, or observed delays to draw from.
+    keep : "curves", optional
+        Keep every run's regret at every checkpoint, in ``Simulation.curves``.
+    compiled : bool
+        False plays everything in plain Python: slow, with the same results.
+    n_jobs : int, optional
+        Number of threads; by default one for each core.
     executor : concurrent.futures.Executor, optional
-        Where blocks of runs are played; by default on the cores of this machine.
+        Where blocks of runs are played instead; by default on the cores of this machine.
     progress : bool or callable
         Show a progress bar with the time left; or what to call with the number of runs that have just ended.
 
     Returns
     -------
     Simulation
+        Regret over time, final regret of every run, pulls, and more.
+
+    Raises
+    ------
+    TypeError
+        If a policy or the bandit cannot be played, or cannot be compiled; the message says what to do.
+    ValueError
+        If an argument is out of its range, or a policy cannot take the rewards of the bandit.
 
     Examples
     --------
@@ -77,38 +93,82 @@ def simulate(
     >>> sim.final_regret.shape
     (1, 8)
     """
-    if not isinstance(bandit, Bandit):
-        raise TypeError(f"bandit must be one of the library's, such as GaussianBandit(means=[1, 0]), got {bandit!r}")
     named = named_policies(policies)
-    runs, seed = whole("runs", runs, 1), seed_of(seed)
-    rounds = whole("rounds", rounds, 1)
-    if rounds < bandit.arms:
-        raise ValueError(f"rounds must be at least the number of arms, {bandit.arms}, got {rounds}")
-    for policy in named.values():
+    job = job_of(
+        tuple(named.values()), bandit, rounds=rounds, runs=runs, seed=seed, checkpoints=checkpoints, delay=delay,
+        keep=keep, compiled=compiled,
+    )  # fmt: skip
+    validate_execution(executor, n_jobs)
+    with progress_callback(progress, job.runs * len(named)) as report:
+        (gathered,) = play([job], executor, n_jobs, report)
+    return simulation_of(tuple(named), job, gathered)
+
+
+def job_of(
+    policies: tuple[Any, ...], bandit: Any, *, rounds: int, runs: int, seed: int, checkpoints: Any, delay: Any,
+    keep: Any, compiled: bool,
+) -> Job:  # fmt: skip
+    """A validated job."""
+    if not isinstance(bandit, Bandit | PythonBandit):
+        raise TypeError(
+            "bandit must be one of the library's, such as GaussianBandit(means=[1, 0]), or have arms, means(t) and "
+            f"pay(arm, t, rng); got {bandit!r}"
+        )
+    arms = whole("the bandit's number of arms", bandit.arms, 2)
+    rounds = whole("rounds", rounds, 1, LONGEST, "from 1 to 2**62")
+    if rounds < arms:
+        raise ValueError(f"rounds must be at least the number of arms, {arms}, got {rounds}")
+    for policy in policies:
         if isinstance(policy, Policy):
-            policy.known_sd(bandit.arms, np.ones((bandit.arms, 1)))
-    marks = checkpoint_rounds(rounds, whole("checkpoints", checkpoints, 1))
+            _validate_policy(policy, bandit, arms)
+    if keep is not None:
+        one_of("keep", keep, ("curves",))
+    return Job(
+        policies=policies,
+        bandit=bandit,
+        rounds=rounds,
+        runs=whole("runs", runs, 1),
+        seed=seed_of(seed),
+        checkpoints=checkpoint_rounds(rounds, checkpoints),
+        compiled=bool(compiled),
+        delay=delay_from(delay),
+        keep_curves=keep is not None,
+    )
+
+
+def _validate_policy(policy: Policy, bandit: Any, arms: int) -> None:
+    policy.known_sd(arms, np.ones((arms, 1)) if isinstance(bandit, Bandit) else None)
+    if isinstance(bandit, Bandit):
+        (low, high), (least, most) = policy.reward_range, bandit.reward_range
+        if least < low or most > high:
+            raise ValueError(
+                f"{policy!r} takes rewards from {low:g} to {high:g}, and those of {bandit!r:.200} range from {least:g} "
+                f"to {most:g}"
+            )
+
+
+def validate_execution(executor: Any, n_jobs: Any) -> None:
+    """Raise unless ``executor`` and ``n_jobs`` say where to play."""
     if executor is not None and not hasattr(executor, "submit"):
         raise TypeError(f"executor must be a concurrent.futures.Executor or None, got {executor!r}")
+    if n_jobs is not None:
+        whole("n_jobs", n_jobs, 1)
+        if executor is not None:
+            raise ValueError("give n_jobs, a number of threads, or executor, not both")
 
-    gathered = [Gathered(len(marks), bandit.arms, runs) for _ in named]
-    width = width_of(executor)
-    narrow = 0 if executor is None or isinstance(executor, ThreadPoolExecutor) else NARROW_A_CORE * width
-    tasks = tasks_of(list(named.values()), bandit, seed, runs, rounds, marks, width, narrow)
-    with _progress_callback(progress, runs * len(named)) as report:
-        for task, results in _mapped(tasks, executor, width):
-            gathered[task.policy].take(task.first_block, results)
-            report(sum(result.runs for result in results))
+
+def simulation_of(names: tuple[str, ...], job: Job, gathered: Sequence[Gathered]) -> Simulation:
+    """What is kept of a finished job."""
     return Simulation(
-        policies=tuple(named),
-        rounds=marks,
+        policies=names,
+        rounds=job.checkpoints,
         over_time=np.array([[g.mean, g.standard_error] for g in gathered]).transpose(0, 2, 1, 3),
         final_regret=np.array([g.final for g in gathered]),
-        pulls=np.array([g.pulls / runs for g in gathered]),
-        pulls_by_rank=np.array([g.pulls_by_rank / runs for g in gathered]),
+        pulls=np.array([g.pulls / job.runs for g in gathered]),
+        pulls_by_rank=np.array([g.pulls_by_rank / job.runs for g in gathered]),
         seconds=np.array([g.seconds for g in gathered]),
-        bandit=repr(bandit),
-        seed=seed,
+        bandit=repr(job.bandit),
+        seed=job.seed,
     )
 
 
@@ -133,7 +193,7 @@ def named_policies(policies: Any) -> dict[str, Any]:
 
 def _playable(candidate: Any) -> Any:
     if isinstance(candidate, type):
-        candidate = candidate()
+        candidate = candidate(**_parameters_of(candidate))
     if isinstance(candidate, Policy | PythonPolicy):
         return candidate
     raise TypeError(
@@ -142,172 +202,43 @@ def _playable(candidate: Any) -> Any:
     )
 
 
-def checkpoint_rounds(rounds: int, checkpoints: int) -> npt.NDArray[np.int64]:
-    """Evenly spaced rounds at which regret is kept; the last is the horizon."""
-    wanted = min(checkpoints, rounds)
-    return np.array([rounds * (mark + 1) // wanted for mark in range(wanted)], np.int64)
+def _parameters_of(kind: type) -> dict[str, Any]:
+    """No parameters, if the class needs none; otherwise an error that says which one is missing."""
+    parameters = inspect.signature(kind).parameters.values()
+    named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    needed = [p.name for p in named if p.default is p.empty]
+    if needed:
+        example = ", ".join(f"{name}=1.5" for name in needed)
+        raise TypeError(
+            f"{kind.__name__} is a class and needs {', '.join(needed)}: write {kind.__name__}({example}), or another "
+            "value"
+        )
+    return {}
 
 
-@dataclass(frozen=True)
-class Task:
-    """Consecutive blocks of one policy, played one after the other in one place."""
+def checkpoint_rounds(rounds: int, checkpoints: Any) -> npt.NDArray[np.int64]:
+    """The rounds at which curves are kept; the last is the horizon.
 
-    policy: int
-    first_block: int
-    blocks: list[Block]
-
-
-def block_sizes(policy: Any, arms: int, runs: int, narrow: int) -> list[int]:
-    """Runs of each block of this policy, in order; runs in lock step end in so many narrow blocks at least."""
-    if uses_leader_tree(policy, arms):
-        sizes = [LARGE_K_RUNS] * runs
-    elif not _has_index_rule(policy):
-        sizes = [OTHER_RUNS] * -(-runs // OTHER_RUNS)
-    else:
-        groups = -(-runs // GROUP)
-        wide = max(0, groups - narrow) * GROUP // WIDE
-        sizes = [WIDE] * wide + [GROUP] * (groups - wide * WIDE // GROUP)
-    sizes[-1] -= sum(sizes) - runs
-    return sizes
-
-
-def _has_index_rule(policy: Any) -> bool:
-    return isinstance(policy, Policy) and isinstance(policy.rule, IndexRule)
-
-
-def tasks_of(
-    policies: list[Any], bandit: Bandit, seed: int, runs: int, rounds: int, marks: npt.NDArray[np.int64], width: int,
-    narrow: int,
-) -> list[Task]:  # fmt: skip
-    """All tasks, the policies' interleaved so that progress tells the time left.
-
-    ``width`` are played at once, and ``narrow`` blocks stand at the end, of all policies together.
+    Examples
+    --------
+    >>> checkpoint_rounds(1000, 4), checkpoint_rounds(1000, [10, 100])
+    (array([ 250,  500,  750, 1000]), array([  10,  100, 1000]))
     """
-    ordered: list[tuple[float, Task]] = []
-    for index, policy in enumerate(policies):
-        sizes = block_sizes(policy, bandit.arms, runs, -(-narrow // len(policies)))
-        first_runs = np.cumsum([0, *sizes]).tolist()
-        draws = rounds * bandit.arms * (1 if _has_index_rule(policy) else OTHER_DRAW)
-        a_task = max(1, min(round(TASK_WORK / (sizes[0] * draws)), len(sizes) // (TASKS_A_CORE * width)))
-        for first in range(0, len(sizes), a_task):
-            members = [
-                Block(policy, bandit, seed, first_runs[b], sizes[b], rounds, marks)
-                for b in range(first, min(first + a_task, len(sizes)))
-            ]
-            ordered.append((first_runs[first] / runs, Task(index, first, members)))
-    ordered.sort(key=lambda pair: pair[0])
-    return [task for _, task in ordered]
-
-
-def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterator[tuple[Task, list[BlockResult]]]:
-    """Play the tasks on an executor, a window of them at a time, and yield each as it ends."""
-    if executor is None:
-        with ThreadPoolExecutor(width) as own:
-            yield from _mapped(tasks, own, width)
-    elif isinstance(executor, ThreadPoolExecutor):
-        _import_kernels(any(isinstance(task.blocks[0].policy, Policy) for task in tasks))
-        threads = WorkStealing(executor, min(width, cores()), len(tasks))
-        try:
-            yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks, threads))
-        except BaseException:
-            threads.stop()
-            raise
-    else:
-        yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks))
-
-
-def _import_kernels(all_of_them: bool) -> None:
-    """Import what compiles before threads do, so that no two of them wait for each other's imports."""
-    for kernel in ("run_setup", "lockstep", "history", "large_k")[: None if all_of_them else 1]:
-        importlib.import_module(f"bootleader._core.kernels.{kernel}")
-
-
-def _windowed(
-    tasks: list[Task], width: int, submit: Callable[[Task], Future[list[BlockResult]]]
-) -> Iterator[tuple[Task, list[BlockResult]]]:
-    window = max(IN_FLIGHT, 4 * width)
-    flying: dict[Future[list[BlockResult]], int] = {}
-    submitted = 0
-    try:
-        while True:
-            oldest = next(iter(flying.values()), submitted)
-            # Not too far ahead of a task that hangs: later results are kept until it ends.
-            last = min(len(tasks), oldest + AHEAD * window, submitted + window - len(flying))
-            for place in range(submitted, last):
-                flying[submit(tasks[place])] = place
-            submitted = max(submitted, last)
-            if not flying:
-                return
-            done, _ = wait(flying, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield tasks[flying.pop(future)], future.result()
-    except BaseException:
-        for future in flying:
-            future.cancel()
-        raise
-
-
-@dataclass
-class Gathered:
-    """One policy's results so far, merged block by block in the order of the runs, whatever order they end in."""
-
-    marks: int
-    arms: int
-    runs: int
-    seconds: float = 0.0
-    _early: dict[int, BlockResult] = field(default_factory=dict)
-    _next: int = 0
-    _count: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.mean = np.zeros((len(QUANTITIES), self.marks))
-        self._squares = np.zeros((len(QUANTITIES), self.marks))
-        self.final = np.zeros(self.runs)
-        self.pulls = np.zeros(self.arms, np.int64)
-        self.pulls_by_rank = np.zeros(self.arms, np.int64)
-
-    @property
-    def standard_error(self) -> npt.NDArray[np.float64]:
-        """Standard error of the mean; not a number for a single run."""
-        if self.runs < 2:
-            return np.full(self.mean.shape, np.nan)
-        return np.asarray(np.sqrt(self._squares / (self.runs - 1) / self.runs))
-
-    def take(self, first_block: int, results: list[BlockResult]) -> None:
-        """Accept the results of some consecutive blocks."""
-        self._early.update(enumerate(results, start=first_block))
-        while self._next in self._early:
-            block = self._early.pop(self._next)
-            start = int(self._count)
-            self.final[start : start + block.runs] = block.final
-            self.pulls += block.pulls
-            self.pulls_by_rank += block.pulls_by_rank
-            self.seconds += block.seconds
-            for group in block.groups:
-                self._count, self.mean, self._squares = chan(
-                    self._count, self.mean, self._squares, float(group.runs), group.mean, group.squares
-                )
-            self._next += 1
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def width_of(executor: Any) -> int:
-    """How many tasks an executor plays at once, as far as is known; only speed depends on it."""
-    if executor is None:
-        return cores()
-    client: Any = getattr(executor, "_client", None)  # Dask's executor knows the cluster only through its client
-    threads = client.ncores() if hasattr(client, "ncores") else getattr(executor, "_max_workers", None)
-    if isinstance(threads, Mapping):
-        threads = sum(threads.values())
-    return threads if isinstance(threads, int) and threads > 0 else cores()
+    if isinstance(checkpoints, str):
+        one_of("checkpoints", checkpoints, ("log",))
+        spaced = {round(math.exp(x)) for x in np.linspace(0.0, math.log(rounds), 200)}
+        return np.array(sorted(spaced | {rounds}), np.int64)
+    if isinstance(checkpoints, Sequence | np.ndarray):
+        wanted = {
+            whole("checkpoints", mark, 1, rounds, f"from 1 to the number of rounds, {rounds}") for mark in checkpoints
+        }
+        return np.array(sorted(wanted | {rounds}), np.int64)
+    count = min(whole("checkpoints", checkpoints, 1), rounds)
+    return np.array([rounds * (mark + 1) // count for mark in range(count)], np.int64)
 
 
 @contextmanager
-def _progress_callback(progress: bool | Callable[[int], object], total: int) -> Iterator[Callable[[int], object]]:
+def progress_callback(progress: bool | Callable[[int], object], total: int) -> Iterator[Callable[[int], object]]:
     """Yield the progress callback."""
     if callable(progress):
         yield progress
@@ -326,3 +257,6 @@ def _progress_callback(progress: bool | Callable[[int], object], total: int) -> 
                 bar.update(runs)
 
             yield update
+
+
+__all__ = ["cores", "simulate"]

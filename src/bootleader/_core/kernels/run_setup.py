@@ -12,7 +12,7 @@ import numpy as np
 from bootleader._core.numba_bridge import specialise
 from bootleader._core.rng import Purpose, mix64, run_key, stream_of, unit
 
-ARMS, REWARDS, NOISE, SPARE, STRIDE = (np.uint64(purpose) for purpose in Purpose)
+ARMS, REWARDS, NOISE, SPARE, STRIDE, DRIFT, DELAY = (np.uint64(purpose) for purpose in Purpose)
 ZERO = np.uint64(0)
 
 

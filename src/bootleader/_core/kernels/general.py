@@ -1,0 +1,224 @@
+"""The kernel for all that the faster ones do not play: one run after the other, every kind of rule.
+
+It plays rules that choose by themselves, rewards that change over time and rewards that arrive late, in the order of
+draws of :mod:`bootleader._core.reference_player`. What a simulation does not need is a constant of its kernel and costs
+nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bootleader._core.code_fingerprint import code_digest
+from bootleader._core.environment import delay_of, next_walk, shift_of, shifted
+from bootleader._core.history_sums import write_strides
+from bootleader._core.kernels.rule_parts import parts_for
+from bootleader._core.kernels.run_state import initial_arm
+from bootleader._core.numba_bridge import compiled, inner, is_raised, register, specialise, switch
+from bootleader._core.parameters import RewardParameters
+from bootleader._core.rng import Stream, below
+from bootleader._core.rules import Rule
+
+for _function in (delay_of, next_walk, shift_of, shifted):
+    register(_function)
+
+
+class GeneralPlan(NamedTuple):
+    """A rule as numbers."""
+
+    function: int  # number of the law or resampler
+    noise: int
+    params: Any
+    initial_pulls: int
+    pooled: bool
+    every_round: bool
+    epsilon: float
+    draw: int
+    horizon: int
+
+
+class World(NamedTuple):
+    """The arms of one run as they are in the present round."""
+
+    phase: Any
+    walk: Any
+    shift: Any
+    mean: Any
+    best: Any  # the largest mean
+    drift_states: Any
+    delay_state: Any
+
+
+def new_world(mean: Any, drift_states: Any, delay_state: int) -> World:
+    """The arms before the first round."""
+    arms = len(drift_states)
+    return World(
+        phase=np.zeros(1, np.int64),
+        walk=np.zeros(arms),
+        shift=np.zeros(arms),
+        mean=mean[:arms].copy(),
+        best=np.array([mean[:arms].max()]),
+        drift_states=drift_states,
+        delay_state=np.array([delay_state], np.uint64),
+    )
+
+
+class Queue(NamedTuple):
+    """Rewards on their way: linked lists, one for each round in which rewards arrive, in the order of the pulls."""
+
+    first: Any  # of each round, or -1
+    last: Any
+    following: Any  # of each pull, or -1
+    arm: Any
+    reward: Any
+
+
+def new_queue(rounds: int) -> Queue:
+    """An empty queue; with ``rounds`` 0, one that is not used."""
+    first, last, following = np.full((3, rounds + 1), -1, np.int64)
+    return Queue(first, last, following, np.zeros(rounds, np.int64), np.zeros(rounds))
+
+
+class Totals(NamedTuple):
+    """Sums over the rounds so far."""
+
+    regret: Any
+    reward: Any
+    best_pulls: Any
+
+
+def new_totals() -> Totals:
+    """Sums before the first round."""
+    return Totals(np.zeros(1), np.zeros(1), np.zeros(1))
+
+
+@inner
+def change(changes, parameters, run, world, stride, played):
+    """Bring the arms to the round after ``played`` ones."""
+    arms = world.mean.shape[0]
+    if played >= changes.phase_end[world.phase[0]]:
+        world.phase[0] += 1
+    best = -np.inf
+    for k in range(arms):
+        if played > 0:
+            world.walk[k] = next_walk(changes, world.walk[k], Stream(world.drift_states, k, stride))
+        world.shift[k] = shift_of(changes, k, world.walk[k], played)
+        world.mean[k] = shifted(changes, parameters.mean[world.phase[0] * arms + k, run], world.shift[k])
+        best = max(best, world.mean[k])
+    world.best[0] = best
+
+
+@inner
+def enqueue(queue, played, late, k, reward):
+    """Let a reward arrive ``late`` rounds late."""
+    due = played + 1 + late
+    queue.arm[played], queue.reward[played] = k, reward
+    if due < queue.first.shape[0]:
+        if queue.first[due] < 0:
+            queue.first[due] = played
+        else:
+            queue.following[queue.last[due]] = played
+        queue.last[due] = played
+
+
+@inner
+def can_choose(state, initial_pulls):
+    """Whether some arm has had its initial rewards."""
+    most = 0.0
+    for k in range(state.moments.count.shape[0]):
+        most = max(most, state.moments.count[k])
+    return most >= initial_pulls
+
+
+@inner
+def record(trajectory, mark, run, state, world, totals):
+    """Record the run at a checkpoint."""
+    recommended, largest = 0, -np.inf
+    for k in range(world.mean.shape[0]):
+        if state.moments.count[k] > 0.0 and state.moments.mean[k] > largest:
+            recommended, largest = k, state.moments.mean[k]
+    trajectory.regret[mark, run] = totals.regret[0]
+    trajectory.reward[mark, run] = totals.reward[0]
+    trajectory.best_pulls[mark, run] = totals.best_pulls[0]
+    trajectory.simple_regret[mark, run] = world.best[0] - world.mean[recommended]
+    trajectory.recommended[mark, run] = recommended
+
+
+# Filled in by `kernel_for`.
+choose: Any = None
+learn: Any = None
+draw_of: Any = None
+CHANGING = False
+DELAYED = False
+
+
+def advance_general(
+    plan, parameters, streams, state, world, changes, delay, queue, totals, trajectory, checkpoints, run, interrupt,
+    start, stop,
+):  # fmt: skip
+    """Play the rounds of one run from ``start`` to ``stop``; returns where it came to."""
+    stride = streams.stride[run]
+    noise, spare = Stream(streams.noise, run, stride), Stream(streams.spare, run, stride)
+    arms = world.mean.shape[0]
+    if state.history.values.shape[0] > 0:
+        write_strides(state.history.values, stride)
+    mark = np.searchsorted(checkpoints, start + 1)
+    for played in range(start, stop):
+        if is_raised(interrupt):
+            return played
+        if DELAYED:
+            place = queue.first[played]
+            while place >= 0:
+                learn(plan, state, queue.arm[place], queue.reward[place], spare)
+                place = queue.following[place]
+        if CHANGING:
+            change(changes, parameters, run, world, stride, played)
+        if state.initial.left[0] > 0:
+            k = np.int64(initial_arm(state.initial, spare))
+        elif DELAYED and not can_choose(state, plan.initial_pulls):
+            k = np.int64(below(spare, arms))
+        else:
+            k = choose(plan, state, noise, spare)
+        row, draw, table, first = k, plan.draw, parameters.table, parameters.first[k, run]
+        if CHANGING:
+            phase = world.phase[0]
+            row, draw = phase * arms + k, changes.draw[phase]
+            table = parameters.table[changes.table_start[phase] : changes.table_stop[phase]]
+            first = shifted(changes, parameters.first[row, run], world.shift[k])
+        arm = RewardParameters(first, parameters.second[row, run], parameters.third[row, run], table, played)
+        reward = draw_of(draw, arm, Stream(streams.rewards[k], run, stride))
+        state.pulls[k] += 1
+        totals.regret[0] += world.best[0] - world.mean[k]
+        totals.reward[0] += reward
+        totals.best_pulls[0] += 1.0 if world.mean[k] == world.best[0] else 0.0
+        if DELAYED:
+            enqueue(queue, played, delay_of(delay, Stream(world.delay_state, 0, stride)), k, reward)
+        else:
+            learn(plan, state, k, reward, spare)
+        if played + 1 == checkpoints[mark]:
+            record(trajectory, mark, run, state, world, totals)
+            mark += 1
+    return stop
+
+
+_kernels: dict[str, Any] = {}
+
+
+def kernel_for(rule: Rule, functions: tuple[Any, ...], draws: tuple[Any, ...], changing: bool, delayed: bool) -> Any:
+    """The kernel that plays this rule, or others of its kind with these functions, on rewards from these draws."""
+    own = [getattr(rule, name, None) for name in ("choose", "learn", "history")]
+    digest = code_digest(type(rule), functions, own, draws, changing, delayed, parts_for)[:16]
+    if digest not in _kernels:
+        choose, learn = parts_for(rule, functions, digest)
+        _kernels[digest] = specialise(
+            advance_general,
+            digest,
+            choose=choose,
+            learn=learn,
+            draw_of=switch(f"general_draw_{digest}", [compiled(draw) for draw in draws]),
+            CHANGING=changing,
+            DELAYED=delayed,
+        )
+    return _kernels[digest]

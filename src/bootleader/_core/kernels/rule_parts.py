@@ -1,0 +1,185 @@
+"""How each kind of rule chooses and learns in the general kernel: a pair of compiled functions.
+
+``choose(plan, state, noise, spare)`` is called when no arm needs initial pulls and some arm has had its first rewards;
+``learn(plan, state, arm, reward, spare)`` when a reward arrives.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bootleader._core.kernels.run_state import add_to_history, add_to_moments, leader
+from bootleader._core.moments import pooled_kurtosis, pooled_variance
+from bootleader._core.numba_bridge import compiled, inner, named, switch
+from bootleader._core.reference_player import POOLING_GROWTH
+from bootleader._core.rng import below, next_word, uniform
+from bootleader._core.rules import (
+    ArmHistory,
+    ArmStatistics,
+    ArmsView,
+    ChoiceRule,
+    Contest,
+    HistoryRule,
+    IndexRule,
+    Noise,
+    Rule,
+    SharedStatistics,
+)
+from bootleader._core.sampling import fair_binomial, finish_normal, studentise
+
+NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
+
+
+def parts_for(rule: Rule, functions: tuple[Any, ...], digest: str) -> tuple[Any, Any]:
+    """The pair for a rule; ``functions`` are the laws or resamplers that share it, one of which the plan names."""
+    match rule:
+        case IndexRule():
+            return index_parts(switch(f"general_law_{digest}", [compiled(law) for law in functions]), digest)
+        case HistoryRule():
+            return history_parts(switch(f"general_resample_{digest}", [compiled(f) for f in functions]), digest)
+        case ChoiceRule():
+            return choice_parts(compiled(rule.choose), compiled(rule.learn), rule.history, digest)
+
+
+@inner
+def noise_of(kind, shape, arrived, noise, spare):
+    """The noise of one index."""
+    if kind == NORMAL:
+        return finish_normal(next_word(noise), spare)
+    if kind == STUDENT:
+        return studentise(finish_normal(next_word(noise), spare), shape, spare)
+    if kind == FAIR_COINS:
+        return fair_binomial(shape, spare)
+    if kind == OPTIMISM:
+        return math.sqrt(2.0 * math.log(float(arrived)))
+    return 0.0
+
+
+def index_parts(law_of: Any, digest: str) -> tuple[Any, Any]:
+    """An :class:`IndexRule`."""
+
+    @inner
+    @named(f"renew_law_{digest}")
+    def renew_law(plan, state, k):
+        moments, laws = state.moments, state.laws
+        if moments.count[k] >= plan.initial_pulls:
+            laws.location[k], laws.scale[k], laws.shape[k] = law_of(
+                plan.function,
+                plan.params,
+                ArmStatistics(
+                    moments.count[k], moments.mean[k], moments.rss[k], laws.noise_sd[k], moments.fourth[k]
+                ),
+                SharedStatistics(
+                    laws.variance[0], state.arrived[0], moments.count.shape[0], plan.horizon, laws.kurtosis[0]
+                ),
+            )
+
+    @inner
+    @named(f"renew_all_{digest}")
+    def renew_all(plan, state):
+        state.laws.renewed_at[0] = state.arrived[0]
+        moments = state.moments
+        state.laws.variance[0] = pooled_variance(moments.count, moments.rss)
+        state.laws.kurtosis[0] = pooled_kurtosis(moments.count, moments.rss, moments.fourth)
+        for k in range(state.moments.count.shape[0]):
+            renew_law(plan, state, k)
+
+    @inner
+    @named(f"choose_by_index_{digest}")
+    def choose(plan, state, noise, spare):
+        laws, arms = state.laws, state.moments.count.shape[0]
+        if laws.renewed_at[0] == 0:
+            renew_all(plan, state)
+        if plan.every_round:
+            for k in range(arms):
+                renew_law(plan, state, k)
+        if plan.epsilon > 0.0 and uniform(spare) < plan.epsilon:
+            return np.int64(below(spare, arms))
+        for k in range(arms):
+            if state.moments.count[k] >= plan.initial_pulls:
+                drawn = noise_of(plan.noise, laws.shape[k], state.arrived[0], noise, spare)
+                state.indices[k] = laws.location[k] + laws.scale[k] * drawn
+        return np.int64(leader(state, plan.initial_pulls, spare))
+
+    @inner
+    @named(f"learn_index_{digest}")
+    def learn(plan, state, k, reward, spare):
+        add_to_moments(state, k, reward)
+        arrived, renewed_at = state.arrived[0], state.laws.renewed_at[0]
+        if state.initial.left[0] == 0:
+            if renewed_at == 0 or (plan.pooled and POOLING_GROWTH * (arrived - renewed_at) >= renewed_at):
+                renew_all(plan, state)
+            else:
+                renew_law(plan, state, k)
+
+    return choose, learn
+
+
+def history_parts(resample_of: Any, digest: str) -> tuple[Any, Any]:
+    """A :class:`HistoryRule`."""
+
+    @inner
+    @named(f"choose_by_resampling_{digest}")
+    def choose(plan, state, noise, spare):
+        moments, history = state.moments, state.history
+        longest, last = -1.0, 0
+        for k in range(moments.count.shape[0]):
+            if moments.count[k] >= plan.initial_pulls and moments.count[k] > longest:
+                longest, last = moments.count[k], k
+        best = -np.inf
+        for turn in range(moments.count.shape[0] + 1):  # the longest history, which costs most, comes last
+            is_last = turn == moments.count.shape[0]
+            k = last if is_last else turn
+            if (is_last or k != last) and moments.count[k] >= plan.initial_pulls:
+                arm = ArmHistory(
+                    history.values, history.start[k], int(moments.count[k]), moments.anchor[k], moments.drift[k],
+                    moments.rss[k], moments.lowest[k], moments.highest[k],
+                )  # fmt: skip
+                state.indices[k] = resample_of(plan.function, plan.params, arm, Contest(best, is_last), spare)
+                best = max(best, state.indices[k])
+        return np.int64(leader(state, plan.initial_pulls, spare))
+
+    @inner
+    @named(f"learn_history_{digest}")
+    def learn(plan, state, k, reward, spare):
+        size = int(state.moments.count[k])
+        add_to_moments(state, k, reward)
+        add_to_history(state.history, size, k, reward - state.moments.anchor[k])
+
+    return choose, learn
+
+
+def choice_parts(choose_rule: Any, learn_rule: Any, keeps_history: bool, digest: str) -> tuple[Any, Any]:
+    """A :class:`ChoiceRule`."""
+
+    @inner
+    @named(f"view_{digest}")
+    def view(state):
+        moments, history = state.moments, state.history
+        return ArmsView(
+            moments.count, moments.mean, moments.rss, state.laws.noise_sd, history.values, history.sums, history.start
+        )
+
+    @inner
+    @named(f"shared_{digest}")
+    def shared(plan, state):
+        return SharedStatistics(0.0, state.arrived[0], state.moments.count.shape[0], plan.horizon, 0.0)
+
+    @inner
+    @named(f"choose_by_rule_{digest}")
+    def choose(plan, state, noise, spare):
+        return np.int64(choose_rule(plan.params, view(state), state.memory, shared(plan, state), spare))
+
+    @inner
+    @named(f"learn_rule_{digest}")
+    def learn(plan, state, k, reward, spare):
+        size = int(state.moments.count[k])
+        add_to_moments(state, k, reward)
+        if keeps_history:
+            add_to_history(state.history, size, k, reward)
+        learn_rule(plan.params, view(state), state.memory, shared(plan, state), k, reward, spare)
+
+    return choose, learn

@@ -1,0 +1,68 @@
+"""KL-UCB: optimism measured by the Kullback-Leibler divergence of the reward family."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from bootleader._core.rules import IndexRule, Noise
+from bootleader._core.validation import positive, real
+from bootleader.policies._divergence import family_number, reward_range, upper_bound
+from bootleader.policies.base import Policy
+
+
+def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
+    """Index = the largest q with s d(Ybar, q) <= log t + c log log t."""
+    family, sd, c = params[0], params[1], params[2]
+    log_t = math.log(float(shared.pulls))
+    level = log_t + c * math.log(max(log_t, 1.0))
+    return upper_bound(family, sd, arm.mean, level / arm.count), 0.0, 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class KLUCB(Policy):
+    r"""Play the largest upper confidence bound of the reward family.
+
+    .. math:: \max\{q : s\, d(\bar Y, q) \le \log t + c \log\log t\}
+
+    with d the Kullback-Leibler divergence of the family and t the number of pulls so far: no horizon is needed.
+
+    Parameters
+    ----------
+    family : {"bernoulli", "gaussian", "exponential", "poisson"}
+        The reward family. "bernoulli" is valid for all rewards in [0, 1].
+    sd : float
+        Standard deviation of the rewards, for "gaussian".
+    c : float
+        Weight of log log t; 0 is advised in practice, 3 is the theorem's.
+
+    Raises
+    ------
+    ValueError
+        If the family is unknown, ``sd`` is not above 0, or ``c`` is negative.
+
+    Examples
+    --------
+    >>> KLUCB("bernoulli")
+    KLUCB(family='bernoulli')
+    """
+
+    family: str = "bernoulli"
+    sd: float = 1.0
+    c: float = 0.0
+    reference: ClassVar[str] = "Garivier, Cappé (2011). The KL-UCB algorithm. COLT."
+
+    def __post_init__(self) -> None:
+        family_number(self.family)
+        positive("sd", self.sd)
+        real("c", self.c, "a number of at least 0", low=0.0, open_low=False)
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        return reward_range(self.family)
+
+    @property
+    def rule(self) -> IndexRule:
+        params = (family_number(self.family), float(self.sd), float(self.c))
+        return IndexRule(law, Noise.NONE, params, every_round=True)

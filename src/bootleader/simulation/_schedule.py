@@ -1,0 +1,238 @@
+"""Divide simulations into blocks and tasks, map the tasks over an executor, and merge the results in order.
+
+Several simulations can be played at once, so that a cluster stays busy. Results depend on the seed alone: not on the
+executor, the number of cores, or the order in which tasks end.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bootleader._core.environment import Delay
+from bootleader._core.moments import chan
+from bootleader.simulation._blocks import (
+    GROUP,
+    QUANTITIES,
+    Block,
+    BlockResult,
+    play_blocks,
+    plays_in_lockstep,
+    plays_in_python,
+)
+from bootleader.simulation._work_stealing import WorkStealing
+
+Floats = npt.NDArray[np.float64]
+
+WIDE = 2 * GROUP  # runs in lock step while there are many; more are no faster
+NARROW_A_CORE = 2  # blocks of one group at the end, on executors where blocks cannot be divided
+OTHER_RUNS = 2  # runs of a block that is not played in lock step
+LARGE_K_ARMS = 192  # with so many arms one run is work and memory enough for a block
+TASK_WORK = 2e7  # index draws (arms x rounds x runs) that a task should hold if it can
+OTHER_DRAW = 50  # an index that is not drawn in lock step costs at least so many index draws
+TASKS_A_CORE = 16  # at least, so that no core is idle for long at the end
+IN_FLIGHT = 64  # tasks handed to the executor ahead of time, at the least
+AHEAD = 16  # windows by which tasks may run ahead of the oldest unfinished one
+
+
+@dataclass(frozen=True)
+class Job:
+    """One simulation: policies on the same runs of a bandit."""
+
+    policies: tuple[Any, ...]
+    bandit: Any
+    rounds: int
+    runs: int
+    seed: int
+    checkpoints: npt.NDArray[np.int64]
+    compiled: bool = True
+    delay: Delay | None = None
+    keep_curves: bool = False
+
+    def block(self, policy: int, first_run: int = 0, runs: int = 1) -> Block:
+        """Some consecutive runs of one of the policies."""
+        return Block(
+            self.policies[policy], self.bandit, self.seed, first_run, runs, self.rounds, self.checkpoints,
+            self.compiled, self.delay, self.keep_curves,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Task:
+    """Consecutive blocks of one policy of a job, played one after the other in one place."""
+
+    job: int
+    policy: int
+    first_block: int
+    blocks: list[Block]
+
+
+def block_sizes(example: Block, runs: int, narrow: int) -> list[int]:
+    """Runs of each block, in order; runs in lock step end in at least so many narrow blocks."""
+    if not plays_in_lockstep(example):
+        size = 1 if example.bandit.arms >= LARGE_K_ARMS else OTHER_RUNS
+        sizes = [size] * -(-runs // size)
+    else:
+        groups = -(-runs // GROUP)
+        wide = max(0, groups - narrow) * GROUP // WIDE
+        sizes = [WIDE] * wide + [GROUP] * (groups - wide * WIDE // GROUP)
+    sizes[-1] -= sum(sizes) - runs
+    return sizes
+
+
+def tasks_of(jobs: Sequence[Job], width: int, narrow: int) -> list[Task]:
+    """All tasks, the policies' interleaved so that progress estimates the time left.
+
+    ``width`` tasks are played at once, and ``narrow`` blocks stand at the end, of all policies together.
+    """
+    ordered: list[tuple[float, Task]] = []
+    policies = sum(len(job.policies) for job in jobs)
+    for number, job in enumerate(jobs):
+        for policy in range(len(job.policies)):
+            example = job.block(policy)
+            sizes = block_sizes(example, job.runs, -(-narrow // policies))
+            first_runs = np.cumsum([0, *sizes]).tolist()
+            draws = job.rounds * job.bandit.arms * (1 if plays_in_lockstep(example) else OTHER_DRAW)
+            together = max(1, min(round(TASK_WORK / (sizes[0] * draws)), len(sizes) // (TASKS_A_CORE * width)))
+            for first in range(0, len(sizes), together):
+                numbers = range(first, min(first + together, len(sizes)))
+                blocks = [job.block(policy, first_runs[b], sizes[b]) for b in numbers]
+                ordered.append((first_runs[first] / job.runs, Task(number, policy, first, blocks)))
+    ordered.sort(key=lambda pair: pair[0])
+    return [task for _, task in ordered]
+
+
+def play(
+    jobs: Sequence[Job], executor: Executor | None, n_jobs: int | None, report: Callable[[int], object]
+) -> list[list[Gathered]]:
+    """Play some jobs at once: for each job, what was gathered of each policy.
+
+    ``report`` is called with the number of runs that have just ended.
+    """
+    gathered = [[Gathered(job) for _ in job.policies] for job in jobs]
+    width = n_jobs or width_of(executor)
+    divisible = executor is None or isinstance(executor, ThreadPoolExecutor)
+    tasks = tasks_of(jobs, width, 0 if divisible else NARROW_A_CORE * width)
+    for task, results in _mapped(tasks, executor, width):
+        gathered[task.job][task.policy].take(task.first_block, results)
+        report(sum(result.runs for result in results))
+    return gathered
+
+
+def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterator[tuple[Task, list[BlockResult]]]:
+    """Play the tasks on an executor, a window of them at a time, and yield each as it ends."""
+    if executor is None:
+        with ThreadPoolExecutor(width) as own:
+            yield from _mapped(tasks, own, width)
+    elif isinstance(executor, ThreadPoolExecutor):
+        _import_kernels(any(not plays_in_python(task.blocks[0]) for task in tasks))
+        threads = WorkStealing(executor, min(width, cores()), len(tasks))
+        try:
+            yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks, threads))
+        except BaseException:
+            threads.stop()
+            raise
+    else:
+        yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks))
+
+
+def _import_kernels(all_of_them: bool) -> None:
+    """Import what compiles before threads do, so that no two of them wait for each other's imports."""
+    names = ("run_setup", "trajectory", "lockstep", "history", "large_k", "general")
+    for name in names[: None if all_of_them else 2]:
+        importlib.import_module(f"bootleader._core.kernels.{name}")
+
+
+def _windowed(
+    tasks: list[Task], width: int, submit: Callable[[Task], Future[list[BlockResult]]]
+) -> Iterator[tuple[Task, list[BlockResult]]]:
+    window = max(IN_FLIGHT, 4 * width)
+    flying: dict[Future[list[BlockResult]], int] = {}
+    submitted = 0
+    try:
+        while True:
+            oldest = next(iter(flying.values()), submitted)
+            # Not too far ahead of a task that hangs: later results are kept until it ends.
+            last = min(len(tasks), oldest + AHEAD * window, submitted + window - len(flying))
+            for place in range(submitted, last):
+                flying[submit(tasks[place])] = place
+            submitted = max(submitted, last)
+            if not flying:
+                return
+            done, _ = wait(flying, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield tasks[flying.pop(future)], future.result()
+    except BaseException:
+        for future in flying:
+            future.cancel()
+        raise
+
+
+@dataclass
+class Gathered:
+    """One policy's results so far, merged block by block in the order of the runs, whatever order they end in."""
+
+    job: Job
+    seconds: float = 0.0
+    _early: dict[int, BlockResult] = field(default_factory=dict)
+    _next: int = 0
+    _count: float = 0.0
+
+    def __post_init__(self) -> None:
+        job = self.job
+        shape, arms = (len(QUANTITIES), len(job.checkpoints)), job.bandit.arms
+        self.mean: Floats = np.zeros(shape)
+        self._squares: Floats = np.zeros(shape)
+        self.final: Floats = np.zeros(job.runs)
+        self.pulls = np.zeros(arms, np.int64)
+        self.pulls_by_rank = np.zeros(arms, np.int64)
+        self.curves: Floats = np.zeros((job.runs if job.keep_curves else 0, len(job.checkpoints)))
+
+    @property
+    def standard_error(self) -> Floats:
+        """Standard errors of the means; not a number for a single run."""
+        runs = self.job.runs
+        if runs < 2:
+            return np.full(self.mean.shape, np.nan)
+        return np.asarray(np.sqrt(self._squares / (runs - 1) / runs))
+
+    def take(self, first_block: int, results: list[BlockResult]) -> None:
+        """Accept the results of some consecutive blocks."""
+        self._early.update(enumerate(results, start=first_block))
+        while self._next in self._early:
+            block = self._early.pop(self._next)
+            runs = slice(int(self._count), int(self._count) + block.runs)
+            self.final[runs] = block.final
+            if block.curves is not None:
+                self.curves[runs] = block.curves
+            self.pulls += block.pulls
+            self.pulls_by_rank += block.pulls_by_rank
+            self.seconds += block.seconds
+            for group in block.groups:
+                self._count, self.mean, self._squares = chan(
+                    self._count, self.mean, self._squares, float(group.runs), group.mean, group.squares
+                )
+            self._next += 1
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def width_of(executor: Any) -> int:
+    """How many tasks an executor plays at once, as far as is known; only speed depends on it."""
+    if executor is None:
+        return cores()
+    client: Any = getattr(executor, "_client", None)  # Dask's executor knows the cluster only through its client
+    threads = client.ncores() if hasattr(client, "ncores") else getattr(executor, "_max_workers", None)
+    if isinstance(threads, Mapping):
+        threads = sum(threads.values())
+    return threads if isinstance(threads, int) and threads > 0 else cores()
