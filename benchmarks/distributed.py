@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import bootleader as bl
 from benchmarks.measuring import Measured, side_by_side
 from bootleader.simulation._blocks import play_blocks
-from bootleader.simulation._simulate import checkpoint_rounds, tasks_of
+from bootleader.simulation._schedule import Job, tasks_of
+from bootleader.simulation._simulate import checkpoint_rounds
 
 BANDIT = bl.GaussianBandit(means=bl.Uniform(5, 7, arms=10))
 
@@ -16,7 +17,7 @@ BANDIT = bl.GaussianBandit(means=bl.Uniform(5, 7, arms=10))
 def measure(repeats: int) -> Iterator[Measured]:
     section = "More than one machine"
     marks = checkpoint_rounds(10_000, 200)
-    task = tasks_of([bl.ReBoot(sigma_a=1.5)], BANDIT, 0, 500, 10_000, marks, width=2, narrow=4)[0]
+    task = tasks_of([Job((bl.ReBoot(sigma_a=1.5),), BANDIT, 10_000, 500, 0, marks)], width=2, narrow=4)[0]
     (result,) = play_blocks(task.blocks)
     what = f"bytes sent for a block of {result.runs} runs, 200 checkpoints"
     yield Measured(section, what, len(pickle.dumps(task.blocks)), "bytes")

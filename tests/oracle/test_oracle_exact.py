@@ -26,7 +26,7 @@ LONG_RUN_POLICIES = [
 
 def assert_same_bits(block: Block) -> None:
     loop, kernel = Runs.of(block), Runs.of(block)
-    loop_pulls = play_python(block.policy, block, loop)
+    loop_pulls = play_python(block.policy, block.bandit, block, loop)
     kernel_pulls, _ = play_runs(block, kernel, WorkStealing())
     np.testing.assert_array_equal(kernel_pulls, loop_pulls)
     np.testing.assert_array_equal(loop_pulls.sum(axis=0), block.rounds)
@@ -98,5 +98,5 @@ def test_another_seed_gives_other_results():
     block = Block(bl.ReBoot(sigma_a=1.5), bandit, 3, 0, 3, 200, checkpoint_rounds(200, 40))
     other = Block(bl.ReBoot(sigma_a=1.5), bandit, 4, 0, 3, 200, checkpoint_rounds(200, 40))
     runs = Runs.of(block)
-    play_python(block.policy, block, runs)
+    play_python(block.policy, block.bandit, block, runs)
     assert not np.array_equal(play_block(other).final, runs.trajectory.regret[-1])

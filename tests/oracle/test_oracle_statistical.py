@@ -80,6 +80,7 @@ def index_draws(policy: Any, twin: Any, draws: int) -> tuple[np.ndarray, np.ndar
     history = given_history(twin.initial_pulls)
     sd = np.broadcast_to(np.ravel(policy.known_sd(3, None)), 3)
     player = player_of(policy.rule, 3, [float(x) for x in sd], seed=5, run=0)
+    player._initial_arms.clear()  # the rewards are given, not chosen
     rng = np.random.default_rng(6)
     known: list[list[float]] = [[], [], []]
     for place in range(40):

@@ -12,7 +12,8 @@ import pytest
 
 import bootleader as bl
 from bootleader.simulation._blocks import QUANTITIES, play_blocks
-from bootleader.simulation._simulate import checkpoint_rounds, tasks_of
+from bootleader.simulation._schedule import Job, tasks_of
+from bootleader.simulation._simulate import checkpoint_rounds
 from tests.helpers import assert_same_simulation, posix_only
 
 distributed = pytest.importorskip("distributed")
@@ -73,7 +74,7 @@ def test_a_killed_worker_costs_only_time(client, local):
 
 def test_a_task_is_small_both_ways():
     marks = checkpoint_rounds(1_000, 200)
-    task = tasks_of([bl.ReBoot(sigma_a=1.5)], BANDIT, 0, 64, 1_000, marks, width=2, narrow=4)[0]
+    task = tasks_of([Job((bl.ReBoot(sigma_a=1.5),), BANDIT, 1_000, 64, 0, marks)], width=2, narrow=4)[0]
     (result,) = play_blocks(task.blocks)
     assert len(pickle.dumps(task.blocks)) < 4_000
     # Means and squares of every quantity at 200 checkpoints for each 32 runs, final regrets, pulls by arm and by rank:

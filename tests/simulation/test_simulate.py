@@ -16,7 +16,8 @@ from scipy import stats
 import bootleader as bl
 from bootleader.simulation._blocks import Block, Runs, play_block
 from bootleader.simulation._python_loop import play_python
-from bootleader.simulation._simulate import Gathered, block_sizes, checkpoint_rounds
+from bootleader.simulation._schedule import Gathered, Job, block_sizes
+from bootleader.simulation._simulate import checkpoint_rounds
 from tests.helpers import Recorder, assert_same_simulation
 
 POLICIES = [bl.ReBoot(sigma_a=1.5), bl.AdaptiveReBoot(), bl.Giro(), bl.PHE(), bl.ReBoot(1.0, weights="mammen")]
@@ -79,7 +80,7 @@ def test_the_order_of_results_does_not_matter(reference):
 
 
 def test_the_size_of_tasks_does_not_matter(reference, monkeypatch):
-    from bootleader.simulation import _simulate as engine
+    from bootleader.simulation import _schedule as engine
 
     for work in (1.0, 1e12):
         monkeypatch.setattr(engine, "TASK_WORK", work)
@@ -87,7 +88,7 @@ def test_the_size_of_tasks_does_not_matter(reference, monkeypatch):
 
 
 def test_the_number_of_cores_does_not_matter(monkeypatch):
-    from bootleader.simulation import _simulate as engine
+    from bootleader.simulation import _schedule as engine
 
     found = []
     for cores in (1, 2, 64):  # wide blocks with few cores, narrow ones with many
@@ -108,7 +109,7 @@ class Cluster:
 
 
 def test_tasks_are_sized_for_the_executor_they_go_to(monkeypatch):
-    from bootleader.simulation import _simulate as engine
+    from bootleader.simulation import _schedule as engine
 
     monkeypatch.setattr(engine, "cores", lambda: 3)
     with ThreadPoolExecutor(7) as seven:
@@ -117,19 +118,22 @@ def test_tasks_are_sized_for_the_executor_they_go_to(monkeypatch):
     dask._client, empty._client = Cluster(a=40, b=88), Cluster()
     assert [engine.width_of(executor) for executor in (None, dask, empty, unknown)] == [3, 128, 3, 3]
     few, many = (
-        len(engine.tasks_of([bl.ReBoot(1.5)], BANDIT, 0, 20_000, 1_000, np.array([1_000]), width, 2 * width))
+        len(engine.tasks_of([Job((bl.ReBoot(1.5),), BANDIT, 1_000, 20_000, 0, np.array([1_000]))], width, 2 * width))
         for width in (2, 128)
     )
     assert few < 128 < many
 
 
 def test_blocks_narrow_towards_the_end():
-    assert block_sizes(bl.ReBoot(sigma_a=1.5), 10, 500, narrow=4) == [64] * 6 + [32] * 3 + [20]
-    assert block_sizes(bl.ReBoot(sigma_a=1.5), 10, 500, narrow=0) == [64] * 7 + [52]
-    assert block_sizes(bl.ReBoot(sigma_a=1.5), 10, 500, narrow=32) == [32] * 15 + [20]
-    assert block_sizes(bl.ReBoot(sigma_a=1.5), 10, 96, narrow=2) == [32] * 3
-    assert block_sizes(bl.Giro(), 10, 5, narrow=4) == [2, 2, 1]
-    assert block_sizes(bl.ReBoot(sigma_a=1.5), 1_000, 3, narrow=4) == [1, 1, 1]
+    def example(policy, arms=10):
+        return Block(policy, bl.GaussianBandit(range(arms)), 0, 0, 1, 1_000, np.array([1_000]))
+
+    assert block_sizes(example(bl.ReBoot(sigma_a=1.5)), 500, narrow=4) == [64] * 6 + [32] * 3 + [20]
+    assert block_sizes(example(bl.ReBoot(sigma_a=1.5)), 500, narrow=0) == [64] * 7 + [52]
+    assert block_sizes(example(bl.ReBoot(sigma_a=1.5)), 500, narrow=32) == [32] * 15 + [20]
+    assert block_sizes(example(bl.ReBoot(sigma_a=1.5)), 96, narrow=2) == [32] * 3
+    assert block_sizes(example(bl.Giro()), 5, narrow=4) == [2, 2, 1]
+    assert block_sizes(example(bl.ReBoot(sigma_a=1.5), 1_000), 3, narrow=4) == [1, 1, 1]
 
 
 @pytest.mark.parametrize("runs", [1, 3, 64, 65, 149])
@@ -215,11 +219,11 @@ def test_merged_blocks_equal_all_runs_at_once():
     marks = checkpoint_rounds(80, 16)
     block = Block(bl.PHE(), BANDIT, 1, 0, 50, 80, marks)
     runs = Runs.of(block)
-    pulls = play_python(block.policy, block, runs)
+    pulls = play_python(block.policy, block.bandit, block, runs)
     parts = [
         play_block(Block(bl.PHE(), BANDIT, 1, first, size, 80, marks)) for first, size in [(0, 1), (1, 30), (31, 19)]
     ]
-    gathered = Gathered(16, 4, 50)
+    gathered = Gathered(Job((bl.PHE(),), BANDIT, 80, 50, 1, marks))
     for place in (2, 0, 1):  # out of order
         gathered.take(place, [parts[place]])
     curves = runs.curves(marks)

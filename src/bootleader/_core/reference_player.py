@@ -35,6 +35,8 @@ POOLING_GROWTH = 20  # the pooled variance is renewed when the number of pulls h
 class Player:
     """What every player has: the arms' moments, the initial pulls, and the choice of a leader."""
 
+    needs_all_arms = False  # whether a choice needs the first rewards of all arms, or those of one
+
     def __init__(self, rule: Rule, arms: int, seed: int, run: int) -> None:
         self.arms = arms
         self.pulls = 0
@@ -57,7 +59,7 @@ class Player:
         if self._initial_arms:
             return self._initial_arm()
         ready = [k for k in range(self.arms) if self.count[k] >= self._initial_pulls]
-        if not ready:  # all first rewards are delayed
+        if len(ready) < (self.arms if self.needs_all_arms else 1):  # first rewards are delayed
             return self._below(self.arms)
         return self.choose_among(ready)
 
@@ -135,6 +137,10 @@ class IndexPlayer(Player):
         else:
             self._renew_law(arm)
 
+    def indices(self) -> list[float]:
+        """A new index for every arm."""
+        return self.contest(list(range(self.arms)))
+
     def contest(self, ready: list[int]) -> list[float]:
         return [location + scale * self._noise(shape) for location, scale, shape in (self.laws[k] for k in ready)]
 
@@ -186,6 +192,10 @@ class HistoryPlayer(Player):
         super().learn(arm, reward)
         self.history[arm].append(reward - self.anchor[arm])
 
+    def indices(self) -> list[float]:
+        """A new index for every arm."""
+        return [float(self._index(k, -math.inf, False)) for k in range(self.arms)]
+
     def contest(self, ready: list[int]) -> list[float]:
         def index(place: int, best: float, is_last: bool) -> float:
             return float(self._index(ready[place], best, is_last))
@@ -202,6 +212,8 @@ class HistoryPlayer(Player):
 
 class ChoicePlayer(Player):
     """Plays a :class:`ChoiceRule`."""
+
+    needs_all_arms = True
 
     def __init__(
         self, rule: ChoiceRule, arms: int, noise_sd: Sequence[float], seed: int, run: int, horizon: float

@@ -19,7 +19,8 @@ from bootleader.paper._bootstrap_intervals import Floats
 from bootleader.policies import HistoryRule, Noise, Policy
 from bootleader.simulation._blocks import QUANTITIES, Group
 from bootleader.simulation._kernels import simulation_fingerprint
-from bootleader.simulation._simulate import Gathered, checkpoint_rounds
+from bootleader.simulation._schedule import Gathered
+from bootleader.simulation._simulate import checkpoint_rounds
 from bootleader.simulation.result import Simulation
 
 FORMAT = 2  # part of every key; increase it when the meaning of a cell changes

@@ -164,6 +164,7 @@ def general(policy: Policy, bandit: Bandit, rounds: int, delayed: bool) -> tuple
         noise=int(getattr(rule, "noise", 0)),
         params=_padded(rule.params),
         initial_pulls=rule.initial_pulls,
+        arms_needed=bandit.arms if isinstance(rule, ChoiceRule) else 1,
         pooled=getattr(rule, "pooled", False),
         every_round=getattr(rule, "every_round", False),
         epsilon=getattr(rule, "epsilon", 0.0),

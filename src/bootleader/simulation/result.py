@@ -118,6 +118,26 @@ class Simulation:
         return self.over_time[:, 0, 1]
 
     @property
+    def mean_reward(self) -> npt.NDArray[np.float64]:
+        """Mean over runs of the sum of the rewards (policy x checkpoint)."""
+        return self.over_time[:, 1, 0]
+
+    @property
+    def best_arm_share(self) -> npt.NDArray[np.float64]:
+        """Mean share of the pulls so far that went to the best arm (policy x checkpoint)."""
+        return self.over_time[:, 2, 0]
+
+    @property
+    def simple_regret(self) -> npt.NDArray[np.float64]:
+        """Mean gap of the recommended arm, the one with the largest sample mean (policy x checkpoint)."""
+        return self.over_time[:, 3, 0]
+
+    @property
+    def best_arm_recommended(self) -> npt.NDArray[np.float64]:
+        """Share of the runs in which the recommended arm is the best one (policy x checkpoint)."""
+        return self.over_time[:, 4, 0]
+
+    @property
     def runs(self) -> int:
         """Number of runs."""
         return int(self.final_regret.shape[1])

@@ -32,6 +32,7 @@ class GeneralPlan(NamedTuple):
     noise: int
     params: Any
     initial_pulls: int
+    arms_needed: int  # arms that must have had their initial rewards before the rule chooses
     pooled: bool
     every_round: bool
     epsilon: float
@@ -124,12 +125,12 @@ def enqueue(queue, played, late, k, reward):
 
 
 @inner
-def can_choose(state, initial_pulls):
-    """Whether some arm has had its initial rewards."""
-    most = 0.0
+def can_choose(plan, state):
+    """Whether enough arms have had their initial rewards."""
+    ready = 0
     for k in range(state.moments.count.shape[0]):
-        most = max(most, state.moments.count[k])
-    return most >= initial_pulls
+        ready += state.moments.count[k] >= plan.initial_pulls
+    return ready >= plan.arms_needed
 
 
 @inner
@@ -177,7 +178,7 @@ def advance_general(
             change(changes, parameters, run, world, stride, played)
         if state.initial.left[0] > 0:
             k = np.int64(initial_arm(state.initial, spare))
-        elif DELAYED and not can_choose(state, plan.initial_pulls):
+        elif DELAYED and not can_choose(plan, state):
             k = np.int64(below(spare, arms))
         else:
             k = choose(plan, state, noise, spare)

@@ -69,9 +69,7 @@ def index_parts(law_of: Any, digest: str) -> tuple[Any, Any]:
             laws.location[k], laws.scale[k], laws.shape[k] = law_of(
                 plan.function,
                 plan.params,
-                ArmStatistics(
-                    moments.count[k], moments.mean[k], moments.rss[k], laws.noise_sd[k], moments.fourth[k]
-                ),
+                ArmStatistics(moments.count[k], moments.mean[k], moments.rss[k], laws.noise_sd[k], moments.fourth[k]),
                 SharedStatistics(
                     laws.variance[0], state.arrived[0], moments.count.shape[0], plan.horizon, laws.kurtosis[0]
                 ),

@@ -77,7 +77,15 @@ def new_run_state(noise_sd: Any, initial_pulls: int, history_room: int, memory: 
     size = WORKSPACE + FIRST_SEGMENT * arms + 4 * history_room if history_room else 0
     return RunState(
         moments=Moments(*(np.zeros(arms) for _ in Moments._fields)),
-        laws=Laws(np.zeros(arms), np.zeros(arms), np.zeros(arms), noise_sd, np.zeros(1), np.zeros(1), np.zeros(1, np.int64)),
+        laws=Laws(
+            location=np.zeros(arms),
+            scale=np.zeros(arms),
+            shape=np.zeros(arms),
+            noise_sd=noise_sd,
+            variance=np.zeros(1),
+            kurtosis=np.zeros(1),
+            renewed_at=np.zeros(1, np.int64),
+        ),
         initial=InitialPulls(
             np.arange(arms), np.array([arms if initial_pulls else 0]), np.full(arms, initial_pulls, np.int64)
         ),
@@ -107,13 +115,13 @@ def initial_arm(initial, spare):
 def add_to_moments(state, k, reward):
     """Add a reward to an arm's moments."""
     moments = state.moments
-    count, anchor, drift, rss, moments.third[k], moments.fourth[k] = pebay(
-        moments.count[k], moments.anchor[k], moments.drift[k], moments.rss[k], moments.third[k], moments.fourth[k], reward
+    count, anchor, drift, rss = moments.count, moments.anchor, moments.drift, moments.rss
+    count[k], anchor[k], drift[k], rss[k], moments.third[k], moments.fourth[k] = pebay(
+        count[k], anchor[k], drift[k], rss[k], moments.third[k], moments.fourth[k], reward
     )
-    moments.count[k], moments.anchor[k], moments.drift[k], moments.rss[k] = count, anchor, drift, rss
-    moments.mean[k] = anchor + drift
-    moments.lowest[k] = min(moments.lowest[k], reward - anchor)
-    moments.highest[k] = max(moments.highest[k], reward - anchor)
+    moments.mean[k] = anchor[k] + drift[k]
+    moments.lowest[k] = min(moments.lowest[k], reward - anchor[k])
+    moments.highest[k] = max(moments.highest[k], reward - anchor[k])
     state.arrived[0] += 1
 
 
