@@ -16,7 +16,8 @@ SIZES = [2e-4 * 1.5**j for j in range(58)]
 
 
 def _weights() -> list[float]:
-    raw = [1 / (1 + (math.log(size / 0.3) / 1.5) ** 2) for size in SIZES]
+    places = [math.log(size / 0.2) / 1.8 for size in SIZES]
+    raw = [math.exp(-(place**2) / 2) + 0.1 / (1 + place**2) for place in places]
     return [value / sum(raw) for value in raw]
 
 

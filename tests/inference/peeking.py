@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -35,7 +34,7 @@ NAIVE_FROM = 30  # rewards of each arm from which the naive tests are made
 POOLING_GROWTH = 20
 MOST_REWARDS_OF_NOISE = 12.0
 
-jit = numba.njit(nogil=True, error_model="numpy", cache=True)
+jit = numba.njit(nogil=True, error_model="numpy")  # not cached: numba would not notice a change in the library
 
 
 @jit
@@ -132,6 +131,12 @@ def guard_values(n, rss, fourth, is_pooled, out):
             out[a] = min(out[a], n[a] * total / weighted)
 
 
+@jit
+def most_of_one_direction(log_e):
+    """The most that E' of one direction can be, in logs, less half of what each end's half of the level costs."""
+    return k.with_aside(log_e + math.log(2.0)) - 0.5 * math.log(2.0)
+
+
 class Look(NamedTuple):
     """How the runs are looked at."""
 
@@ -178,13 +183,13 @@ def run_once(seed, family, params, truth, policy, rounds, look, out):
                 up = k.LOG_WEIGHTS[j] + wins * gain[j] - n[a] * cost[0, a, j] - top
                 down = k.LOG_WEIGHTS[j] + (n[a] - wins) * gain[j] - n[a] * cost[1, a, j] - top
                 total += (math.exp(up) if up > -30.0 else 0.0) + (math.exp(down) if down > -30.0 else 0.0)
-            own[a] = top + math.log(total)
-            paired[a] = k.with_aside(own[a])
+            own[a] = top + math.log(0.5 * total)
+            paired[a] = most_of_one_direction(own[a])
         elif bounded:
             own[a] = k.betting_log_e(
                 n[a], k.all_bets(n[a], mean[a] / look.scale, rss[a] / look.scale**2), truth[a] / look.scale
             )[0]
-            paired[a] = k.with_aside(own[a])
+            paired[a] = most_of_one_direction(own[a])
         elif rss[a] > 0.0:
             own[a] = k.student_log_e(n[a], mean[a], rss[a], truth[a], look.arm_c2)
             paired[a] = k.with_aside(k.student_log_e(n[a], mean[a], rss[a], truth[a], look.pair_c2))
@@ -220,10 +225,11 @@ def look_at_pairs(n, mean, rss, truth, paired, effective, look, out):
             gap, real = mean[a] - mean[b], truth[a] - truth[b]
             if look.scale > 0.0:
                 s = look.scale
-                bets_a = k.arm_bets(n[a], mean[a] / s, rss[a] / s**2, look.pair_level)
-                bets_b = k.arm_bets(n[b], mean[b] / s, rss[b] / s**2, look.pair_level)
-                low = -s * k.betting_pair_end(bets_b, bets_a, look.pair_level)
-                high = s * k.betting_pair_end(bets_a, bets_b, look.pair_level)
+                level = look.pair_level + math.log(2.0)
+                bets_a = k.arm_bets(n[a], mean[a] / s, rss[a] / s**2, level)
+                bets_b = k.arm_bets(n[b], mean[b] / s, rss[b] / s**2, level)
+                low = -s * k.betting_pair_end(bets_b, bets_a, level)
+                high = s * k.betting_pair_end(bets_a, bets_b, level)
             else:
                 reach = k.student_pair_reach(n[a], rss[a], n[b], rss[b], look.pair_level, look.pair_c2)
                 low, high = gap - reach, gap + reach
@@ -349,34 +355,42 @@ def capped_mean(mu: float, sigma: float, chance: float, cap: float = 50.0) -> fl
 
 
 def main() -> None:
+    """Print the table, the quickest cells first."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--only", default="", help="cases whose name contains this")
-    parser.add_argument("--policies", default="0,1,2")
+    parser.add_argument("--only", default="", help="cases whose name contains one of these, with commas between")
+    parser.add_argument("--policies", default="2,0,1", help="0: AdaptiveReBoot, 1: ThompsonSampling, 2: even split")
+    parser.add_argument("--shortest", type=int, default=0, help="least number of rounds of a case")
+    parser.add_argument("--longest", type=int, default=10**9, help="largest number of rounds of a case")
     parser.add_argument("--guard", type=float, default=GUARD)
     parser.add_argument("--not-pooled", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args()
-    cases = [case for suite in suite_cases(given.runs) for case in (suite, suite.equal())] + other_cases(given.runs)
+    cases = [case for suite in suite_cases(given.runs) for case in (suite.equal(), suite)] + other_cases(given.runs)
+    wanted = [
+        case for case in cases
+        if given.shortest <= case.rounds <= given.longest and any(word in case.name for word in given.only.split(","))
+    ]  # fmt: skip
     print(f"{given.runs} runs, alpha 5 %, a look after every reward; shares of runs in %")
     print("case | policy | method | arm interval wrong | difference wrong | any | false verdict | naive z | "
           "naive apart | first answer (median round)")  # fmt: skip
-    for case in cases:
-        if given.only and given.only not in case.name:
-            continue
-        for policy in map(int, given.policies.split(",")):
+    for policy in map(int, given.policies.split(",")):
+        for case in sorted(wanted, key=lambda case: case.rounds):
             for bounded in (True, False) if case.scale else (False,):
-                began = time.time()
                 out = measured(
                     case, policy, given.runs, bounded=bounded, guard=given.guard, is_pooled=not given.not_pooled,
                     threads=given.threads,
                 )  # fmt: skip
-                arm, pair, false, z, apart = 100 * out[:, :5].mean(axis=0)
-                either = 100 * out[:, :2].any(axis=1).mean()
-                answered = np.where(out[:, 5] == 0.0, math.inf, out[:, 5])
-                print(f"{case.name} | {POLICY_NAMES[policy]} | {'betting' if bounded else 'Student'} | {arm:.2f} | "
-                      f"{pair:.2f} | {either:.2f} | {false:.2f} | {z:.1f} | {apart:.1f} | {np.median(answered):.0f} | "
-                      f"{time.time() - began:.0f} s", flush=True)  # fmt: skip
+                print(described(case, policy, bounded, out), flush=True)
+
+
+def described(case: Case, policy: int, bounded: bool, out: np.ndarray) -> str:
+    """A row of the table."""
+    shares = [*out[:, :2].mean(axis=0), out[:, :2].any(axis=1).mean(), *out[:, 2:5].mean(axis=0)]
+    answered = np.median(np.where(out[:, 5] == 0.0, math.inf, out[:, 5]))
+    cells = [case.name, POLICY_NAMES[policy], "betting" if bounded else "Student"]
+    cells += [f"{100 * share:.2f}" for share in shares] + [f"{answered:.0f}"]
+    return " | ".join(cells)
 
 
 if __name__ == "__main__":

@@ -124,18 +124,28 @@ def test_the_betting_difference_is_the_projection_of_the_product(a, b):
     arms = []
     for name in (a, b):
         n, mean, rss = moments(SAMPLES[name])
-        arms.append((n, kernels.all_bets(n, mean, rss), kernels.arm_bets(n, mean, rss, LEVEL)))
+        up, down = kernels.upward_bets(n, mean, rss, True), kernels.downward_bets(n, mean, rss)
+        arms.append((n, up, down, kernels.arm_bets(n, mean, rss, LEVEL)))
 
     def log_e(n, rows):
         return lambda m: naive.with_aside(kernels.betting_log_e(n, rows, m)[0])
 
-    for first, second in ((0, 1), (1, 0)):
+    for (n_a, _, down, bets_a), (n_b, up, _, bets_b) in (arms, arms[::-1]):
         expected = naive.largest_difference(
-            log_e(*arms[first][:2]), log_e(*arms[second][:2]), LEVEL, (0.0, 1.0), (0.0, 1.0), arms[first][2].mean
+            log_e(n_a, down), log_e(n_b, up), LEVEL, (0.0, 1.0), (0.0, 1.0), bets_a.mean
         )
-        found = kernels.betting_pair_end(arms[first][2], arms[second][2], LEVEL)
+        found = kernels.betting_pair_end(bets_a, bets_b, LEVEL)
         assert found == pytest.approx(expected, abs=1e-6)
-        assert kernels.pair_end_by_slope(arms[first][2], arms[second][2], LEVEL) == pytest.approx(found, abs=1e-6)
+        assert kernels.pair_end_by_slope(bets_a, bets_b, LEVEL) == pytest.approx(found, abs=1e-6)
+
+
+def test_each_end_of_a_betting_difference_has_half_of_the_level():
+    arms = [moments(SAMPLES[name]) for name in ("clicks", "beta")]
+    columns = [np.array(column) for column in zip(*arms, strict=True)]
+    ((low, high),) = kernels.betting_pairs(*columns, np.array([[0, 1]]), LEVEL)
+    first, second = (kernels.arm_bets(*arm, math.log(40)) for arm in arms)
+    assert high == pytest.approx(kernels.betting_pair_end(first, second, math.log(40)), abs=1e-12)
+    assert low == pytest.approx(-kernels.betting_pair_end(second, first, math.log(40)), abs=1e-12)
 
 
 def test_the_parabola_holds_without_an_upper_bound():

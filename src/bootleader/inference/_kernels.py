@@ -21,7 +21,8 @@ For a difference of two arms, each arm's wealth keeps a quarter aside, ``E' = 1/
 ``E'_a(m_a) E'_b(m_b)`` is an e-process too; the interval of ``m_a - m_b`` is the projection of the pairs at which it is
 below ``1 / alpha``. Without the quarter an arm with very many rewards, whose E at its own mean is far below 1, would
 pay for the other arm's deviations: with 500 and 10^6 rewards the interval would be a quarter wider. With equally many
-it costs 3 to 4 per cent of the width.
+it costs 3 to 4 per cent of the width. Betting, each end of the interval has half of the level and bets in one direction
+only: that a's mean is smaller and b's larger, or the reverse.
 
 References
 ----------
@@ -40,23 +41,25 @@ import numpy as np
 
 
 class ArmBets(NamedTuple):
-    """An arm's moments in the unit interval, its bets and the ends of its interval."""
+    """An arm's moments in the unit interval, its bets in each direction, and where they reach the level."""
 
     n: Any
     mean: Any
-    rows: Any
+    up: Any
+    down: Any
     low: Any
     high: Any
 
 
 kernel: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
 
-# Bet sizes: a geometric grid. A size off by a quarter costs 0.2 in log wealth at most. Sizes from 0.02 to 5 are what
-# differences of a few per cent of the mean call for; the others are there for very many and for very small rewards.
+# Bet sizes: a geometric grid. A size off by a quarter costs 0.2 in log wealth at most. Sizes from 0.02 to 2 are what
+# differences of some per cent of the mean call for; the others are there for very many and for very small rewards.
 RATIO = 1.5
 SIZES = 2e-4 * RATIO ** np.arange(58)
-_RAW = 1.0 / (1.0 + (np.log(SIZES / 0.3) / 1.5) ** 2)
-LOG_WEIGHTS = np.log(_RAW / _RAW.sum() / 2.0)  # the two directions together sum to one
+_PLACE = np.log(SIZES / 0.2) / 1.8
+_RAW = np.exp(-0.5 * _PLACE**2) + 0.1 / (1.0 + _PLACE**2)
+LOG_WEIGHTS = np.log(_RAW / _RAW.sum())
 BETS = len(SIZES)
 ASIDE = 0.25  # share of an arm's wealth that is not bet where two arms are compared
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -158,25 +161,32 @@ def log_growth(size: float, n: float, mean: float, rss: float, is_bounded: bool)
 
 
 @kernel
-def all_bets(n: float, mean: float, rss: float) -> Any:
-    """The bets of an arm with these moments, rewards in [0, 1]."""
-    rows = np.empty((3, 2 * BETS))
+def upward_bets(n: float, mean: float, rss: float, is_bounded: bool) -> Any:
+    """The bets that the mean is larger than m: an e-process by themselves. Values are at least 0."""
+    rows = np.empty((3, BETS))
     for j in range(BETS):
-        size = SIZES[j]
-        rows[0, j], rows[1, j] = 1.0, size
-        rows[2, j] = LOG_WEIGHTS[j] + log_growth(size, n, mean, rss, True)
-        rows[0, BETS + j], rows[1, BETS + j] = 1.0 + size, -size
-        rows[2, BETS + j] = LOG_WEIGHTS[j] + log_growth(size, n, 1.0 - mean, rss, True)
+        rows[0, j], rows[1, j] = 1.0, SIZES[j]
+        rows[2, j] = LOG_WEIGHTS[j] + log_growth(SIZES[j], n, mean, rss, is_bounded)
     return rows
 
 
 @kernel
-def upward_bets(n: float, mean: float, rss: float) -> Any:
-    """The bets that the mean is larger, for values that have no upper bound but are at least 0."""
+def downward_bets(n: float, mean: float, rss: float) -> Any:
+    """The bets that the mean is smaller than m: an e-process by themselves. Values are in [0, 1]."""
     rows = np.empty((3, BETS))
     for j in range(BETS):
-        rows[0, j], rows[1, j] = 1.0, SIZES[j]
-        rows[2, j] = LOG_WEIGHTS[j] + math.log(2.0) + log_growth(SIZES[j], n, mean, rss, False)
+        rows[0, j], rows[1, j] = 1.0 + SIZES[j], -SIZES[j]
+        rows[2, j] = LOG_WEIGHTS[j] + log_growth(SIZES[j], n, 1.0 - mean, rss, True)
+    return rows
+
+
+@kernel
+def all_bets(n: float, mean: float, rss: float) -> Any:
+    """Half of the wealth on each direction."""
+    rows = np.empty((3, 2 * BETS))
+    rows[:, :BETS] = upward_bets(n, mean, rss, True)
+    rows[:, BETS:] = downward_bets(n, mean, rss)
+    rows[2] -= math.log(2.0)
     return rows
 
 
@@ -256,17 +266,23 @@ def betting_lower_end(n: float, mean: float, rows: Any, level: float) -> float:
 
 
 @kernel
-def arm_bets(n: float, mean: float, rss: float, level: float) -> Any:
-    """The bets that matter at this level, with the interval's ends. Leaving out the others widens by less than 1e-5."""
-    rows = all_bets(n, mean, rss)
-    spread = first_guess(n, rss, level)
-    low = betting_end(n, mean, spread, rows, level, False)
-    high = betting_end(n, mean, spread, rows, level, True)
+def main_bets(n: float, mean: float, end: float, rows: Any) -> Any:
+    """The bets that matter between the mean and an end. Leaving out the others widens by less than 1e-5."""
     wanted = np.zeros(rows.shape[1], np.bool_)
-    for m in (low, mean, high):
+    for m in (mean, end):
         h = rows[2] - n * np.log(rows[0] + rows[1] * m)
         wanted |= h > h.max() - KEPT
-    return ArmBets(n, mean, rows[:, wanted], low, high)
+    return rows[:, wanted]
+
+
+@kernel
+def arm_bets(n: float, mean: float, rss: float, level: float) -> Any:
+    """The bets of an arm in each direction, with the points where they reach this level."""
+    up, down = upward_bets(n, mean, rss, True), downward_bets(n, mean, rss)
+    spread = first_guess(n, rss, level)
+    low = betting_end(n, mean, spread, up, level, False)
+    high = betting_end(n, mean, spread, down, level, True)
+    return ArmBets(n, mean, main_bets(n, mean, low, up), main_bets(n, mean, high, down), low, high)
 
 
 @kernel
@@ -301,31 +317,31 @@ def pair_end_by_slope(a: Any, b: Any, level: float) -> Any:
     low, high = -30.0, 60.0  # of the log of the common slope
     for _ in range(60):
         slope = math.exp(0.5 * (low + high))
-        m_a, m_b = aside_at_slope(a.n, a.rows, slope), aside_at_slope(b.n, b.rows, -slope)
-        if aside_log_e(a.n, a.rows, m_a)[0] + aside_log_e(b.n, b.rows, m_b)[0] < level:
+        m_a, m_b = aside_at_slope(a.n, a.down, slope), aside_at_slope(b.n, b.up, -slope)
+        if aside_log_e(a.n, a.down, m_a)[0] + aside_log_e(b.n, b.up, m_b)[0] < level:
             low = 0.5 * (low + high)
         else:
             high = 0.5 * (low + high)
     slope = math.exp(high)
-    return aside_at_slope(a.n, a.rows, slope) - aside_at_slope(b.n, b.rows, -slope)
+    return aside_at_slope(a.n, a.down, slope) - aside_at_slope(b.n, b.up, -slope)
 
 
 @kernel
 def pair_end_at_bound(a: Any, b: Any, level: float) -> Any:
     """The largest difference where m_b is 0 or m_a is 1; NaN where neither is the solution."""
-    f_a, d_a, _ = aside_log_e(a.n, a.rows, 1.0)
-    f_b, d_b, _ = aside_log_e(b.n, b.rows, 0.0)
+    f_a, d_a, _ = aside_log_e(a.n, a.down, 1.0)
+    f_b, d_b, _ = aside_log_e(b.n, b.up, 0.0)
     if f_a + f_b <= level:
         return 1.0
     left = without_aside(level - f_b)
     if left > 0.0:
-        m_a = betting_end(a.n, a.mean, a.high - a.mean, a.rows, left, True)
-        if m_a < 1.0 and aside_log_e(a.n, a.rows, m_a)[1] + d_b >= 0.0:
+        m_a = betting_end(a.n, a.mean, a.high - a.mean, a.down, left, True)
+        if m_a < 1.0 and aside_log_e(a.n, a.down, m_a)[1] + d_b >= 0.0:
             return m_a
     left = without_aside(level - f_a)
     if left > 0.0:
-        m_b = betting_end(b.n, b.mean, b.mean - b.low, b.rows, left, False)
-        if m_b > 0.0 and d_a + aside_log_e(b.n, b.rows, m_b)[1] <= 0.0:
+        m_b = betting_end(b.n, b.mean, b.mean - b.low, b.up, left, False)
+        if m_b > 0.0 and d_a + aside_log_e(b.n, b.up, m_b)[1] <= 0.0:
             return 1.0 - m_b
     return math.nan
 
@@ -334,13 +350,14 @@ def pair_end_at_bound(a: Any, b: Any, level: float) -> Any:
 def betting_pair_end(a: Any, b: Any, level: float) -> Any:
     """The largest m_a - m_b with log E'_a(m_a) + log E'_b(m_b) at most ``level``: Newton on the two conditions.
 
-    At the solution the slopes are opposite and the sum is at the level. Where Newton leaves the bounds, the solution is
-    sought on a bound; where it does not converge, by two nested bisections.
+    E'_a is made of the bets that a's mean is smaller, E'_b of those that b's is larger. At the solution the slopes are
+    opposite and the sum is at the level. Where Newton leaves the bounds, the solution is sought on a bound; where it
+    does not converge, by two nested bisections.
     """
     m_a, m_b = a.high, b.low
     for _ in range(40):
-        f_a, d_a, dd_a = aside_log_e(a.n, a.rows, m_a)
-        f_b, d_b, dd_b = aside_log_e(b.n, b.rows, m_b)
+        f_a, d_a, dd_a = aside_log_e(a.n, a.down, m_a)
+        f_b, d_b, dd_b = aside_log_e(b.n, b.up, m_b)
         slopes, excess = d_a + d_b, f_a + f_b - level
         if abs(excess) < 1e-10 * level and abs(slopes) < 1e-7 * d_a:
             return m_a - m_b
@@ -392,7 +409,8 @@ def betting_ends(count: Any, mean: Any, rss: Any, level: float) -> Any:
 
 @kernel
 def betting_pairs(count: Any, mean: Any, rss: Any, pairs: Any, level: float) -> Any:
-    """The ends of the interval of each pair's difference, rewards in [0, 1]."""
+    """The ends of the interval of each pair's difference, rewards in [0, 1]: half of the level on each end."""
+    level += math.log(2.0)
     arms = [arm_bets(count[k], mean[k], rss[k], level) for k in range(len(count))]
     ends = np.empty((len(pairs), 2))
     for i in range(len(pairs)):

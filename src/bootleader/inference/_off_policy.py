@@ -300,7 +300,7 @@ def _ips(weight: Floats, reward: Floats, bounds: Bounds | None, alpha: float) ->
     for terms in (weight * (reward - bounds.low) / width, weight * (bounds.high - reward) / width):
         moments = moments_of(terms)
         n, mean, rss = float(len(terms)), float(moments.mean[0]), float(moments.rss[0])
-        ends.append(_kernels.betting_lower_end(n, mean, _kernels.upward_bets(n, mean, rss), level))
+        ends.append(_kernels.betting_lower_end(n, mean, _kernels.upward_bets(n, mean, rss, False), level))
     return Estimate(
         "IPS", plain.value, bounds.low + width * ends[0], max(bounds.high - width * ends[1], bounds.low),
         plain.standard_error, plain.effective_number, "betting (exact)",
