@@ -11,11 +11,12 @@ import pytest
 from bootleader.paper import PARTS, Part, Size
 from bootleader.paper._cell_cache import Results
 from bootleader.paper._claims import Claim, Finding, Judged, Verdict
-from bootleader.paper._dark_figure import BACKGROUND, CONTRAST, adaptive, contrast, dark_variant
+from bootleader.paper._dark_figure import BACKGROUND, CONTRAST, ON_CELLS, adaptive, contrast, dark_variant
 from bootleader.paper._mathml import typeset
 from bootleader.paper._report_part import Drawing, Outcome, Table
 from bootleader.paper.report import KEY_CLAIMS, MARKS, key_claims_markdown, marked, numeric_columns, render
 from bootleader.plots import Curve, heat_map, regret_panels, style_of
+from bootleader.plots._ratios import ON_CELLS as plots_on_cells
 from tests.browser import Browser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -189,7 +190,9 @@ def test_the_page_follows_dark_mode(browser, page):
 def test_dark_colours_have_contrast_and_keep_pictures_apart():
     for colour in ("#0072b2", "#003f66", "#d55e00", "#000000", "#222222", "#b00020", "#6b4c9a"):
         assert contrast(dark_variant(colour)) >= CONTRAST - 0.05
-    assert adaptive('<svg><image/><path style="fill: #ffffff"/></svg>').count("#ffffff") == 1
+    assert adaptive('<svg><path style="fill: #ffffff"/></svg>').count("#ffffff") == 1  # its definition
+    assert plots_on_cells == ON_CELLS
+    assert 'style="fill: #202020"' in adaptive('<svg><g style="fill: #202020"/></svg>')
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
+import bootleader as bl
 from bootleader.plots import Curve, curves_figure, curves_of, family_styles, relative_curves, spread, style_of, write
 from bootleader.plots._axes import LABEL_GAP
 from bootleader.plots._curves import band_in_words
@@ -141,3 +142,41 @@ def test_a_pdf_has_type_42_fonts_and_the_same_numbers_give_the_same_file(curves,
 def test_one_checkpoint_is_a_point():
     (panel,) = curves_figure({"A": Curve([5], [1.0], [0.1])}).axes
     assert panel.lines[0].get_marker() == "o"
+
+
+@pytest.fixture(scope="module")
+def sim():
+    policies = [bl.ReBoot(sigma_a=1.0), bl.ReBoot(sigma_a=2.0), bl.UCB1()]
+    return bl.simulate(policies, bl.GaussianBandit([1.0, 0.0]), rounds=500, runs=16, seed=1)
+
+
+def test_a_simulation_draws_the_policies_asked_for(sim):
+    (panel,) = sim.plot(policies=["UCB1()", 0], yscale="log", band="95%", title="Mine").axes
+    assert [line.get_label() for line in panel.lines if not line.get_label().startswith("_")] == [
+        "UCB1()",
+        "ReBoot(sigma_a=1.0)",
+    ]
+    assert panel.get_title(loc="left") == "Mine"
+    assert panel.get_ylabel() == "mean regret, 95 % interval (log scale)"
+
+
+def test_a_simulation_is_drawn_relative_to_a_policy(sim):
+    (panel,) = sim.plot(relative_to="UCB1()").axes
+    drawn = {line.get_label(): line.get_ydata() for line in panel.lines}
+    np.testing.assert_allclose(drawn["UCB1()"], 1.0)
+    np.testing.assert_allclose(drawn["ReBoot(sigma_a=1.0)"][-1], sim.mean_regret[0, -1] / sim.mean_regret[2, -1])
+    assert panel.get_title(loc="left") == "Mean regret relative to UCB1() over 16 runs"
+    with pytest.raises(ValueError, match="unknown policy 'none'"):
+        sim.plot(relative_to="none")
+    with pytest.raises(ValueError, match="unknown policy 3"):
+        sim.plot(policies=[3])
+
+
+def test_regret_of_zero_has_a_label_on_a_log_axis():
+    x = np.arange(1, 11)
+    (panel,) = curves_figure(
+        {"none": Curve(x, 0.0 * x, 0.0 * x), "some": Curve(x, 1.0 * x, 0.1 * x)}, yscale="log"
+    ).axes
+    heights = {text.get_text(): text.get_position()[1] for text in panel.texts}
+    assert heights["none"] == pytest.approx(0.0, abs=0.01)
+    assert heights["some"] > 0.5

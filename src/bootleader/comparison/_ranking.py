@@ -220,14 +220,16 @@ class Ranking:
         path : path, optional
             Where to write the figure: .png, .svg or .pdf.
         **options
-            As for :meth:`bootleader.Simulation.plot`.
+            As for :meth:`bootleader.Simulation.plot`. The y axis is logarithmic unless ``yscale="linear"``: regrets of
+            good and bad policies differ by orders of magnitude.
 
         Returns
         -------
         matplotlib.figure.Figure
             The figure.
         """
-        return self.simulation.plot(path, **options)
+        positive = bool((self.simulation.final_regret.mean(axis=1) > 0.0).all())
+        return self.simulation.plot(path, **{"yscale": "log" if positive else "linear"} | options)
 
     def _regret(self) -> dict[str, float]:
         return dict(zip(self.simulation.policies, map(float, self.simulation.final_regret.mean(axis=1)), strict=True))
@@ -247,8 +249,12 @@ class Ranking:
         listed: dict[str, list[str]] = {}
         for name, why in self.left_out.items():
             listed.setdefault(why, []).append(name)
+        formats: Any = {
+            "mean": "{:.6g}".format,
+            "standard_error": lambda error: "-" if error != error else f"{error:.2g}",
+        }
         texts = (
-            arms.to_string(index=False, na_rep="-", float_format=lambda value: f"{value:.6g}") + cut,
+            arms.to_string(index=False, na_rep="-", formatters=formats) + cut,
             f"{size}; regret in the unit of the rewards{better}",
             self.summary().to_string(index=False, na_rep="-", float_format=lambda value: f"{value:,.4g}"),
             self.verdict(),

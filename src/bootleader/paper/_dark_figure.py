@@ -9,14 +9,15 @@ from typing import Final
 BACKGROUND: Final = "#14181d"  # the dark page's
 CONTRAST: Final = 4.5  # least contrast with the background, as WCAG asks of text
 GREY: Final = 0.15  # largest saturation of a colour that is inverted, not lightened
+ON_CELLS: Final = ("#202020", "#fefefe")  # text on the cells of a heat map: see bootleader.plots
 COLOUR: Final = re.compile(r"\b(fill|stroke): (#[0-9a-fA-F]{6})\b")
 
 
 def adaptive(svg: str) -> str:
     """Return the SVG with every colour a variable that dark mode redefines.
 
-    Greys are inverted. Other colours keep their hue and become lighter where the dark background needs it. A figure
-    with an embedded image, such as a heat map, is returned as it is: its text stands on the image, not on the page.
+    Greys are inverted. Other colours keep their hue and become lighter where the dark background needs it. Text on
+    the cells of a heat map stays as it is: its background is the cell, not the page.
 
     Parameters
     ----------
@@ -32,16 +33,17 @@ def adaptive(svg: str) -> str:
     >>> print(adaptive('<svg><path style="fill: #ffffff"/></svg>'))
     <svg><style>:root{--c0:#ffffff}@media(prefers-color-scheme:dark){:root{--c0:#14181d;fill:#ebebeb}}...
     """
-    if "<image" in svg:
-        return svg
-    colours = list(dict.fromkeys(match[2].lower() for match in COLOUR.finditer(svg)))
+    found = dict.fromkeys(match[2].lower() for match in COLOUR.finditer(svg))
+    colours = [colour for colour in found if colour not in ON_CELLS]
     names = {colour: f"--c{place}" for place, colour in enumerate(colours)}
     light = ";".join(f"{name}:{colour}" for colour, name in names.items())
     dark = ";".join(f"{name}:{dark_variant(colour)}" for colour, name in names.items())
     # Black text has no colour of its own in matplotlib's SVG: it inherits the root's.
     dark += f";fill:{dark_variant('#000000')}"
     style = f"<style>:root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}</style>"
-    recoloured = COLOUR.sub(lambda match: f"{match[1]}: var({names[match[2].lower()]})", svg)
+    recoloured = COLOUR.sub(
+        lambda match: f"{match[1]}: var({names[match[2].lower()]})" if match[2].lower() in names else match[0], svg
+    )
     return re.sub(r"(<svg[^>]*>)", lambda match: match[1] + style, recoloured, count=1)
 
 

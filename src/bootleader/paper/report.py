@@ -22,6 +22,7 @@ BADGES: Final = {"holds": "holds", "holds in part": "part", "does not hold": "fa
 MARKS: Final = {"holds": "✓", "holds in part": "◐", "does not hold": "✗", "undecided": "?"}
 
 NORMAL_LETTERS, DENSE_LETTERS = 130, 165  # of a table's row that fit the page, in normal and in small letters
+NARROW_TEXT = 24  # letters of a column of text, which may be broken into lines
 WIDE: Final = 2.0  # width over height of a figure that needs the whole width of the page
 NUMBER: Final = r"[-−+]?(?:\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|inf|nan)"
 INTERVAL: Final = re.compile(rf"(?<![\w.]){NUMBER}(?: ?%)? \[[^\[\]]*\]")
@@ -149,7 +150,11 @@ def numeric_columns(frame: Any) -> list[bool]:
 def table_kind(frame: Any) -> str:
     """Return how a table is shown on a wide page: as it is, in smaller letters, or with every row as a block."""
     widths = [max(len(str(value)) for value in frame.iloc[:, place]) for place in range(frame.shape[1])]
-    letters = sum(widths) + 2 * len(widths)
+    wrapped = [
+        width if numeric else min(width, NARROW_TEXT)
+        for width, numeric in zip(widths, numeric_columns(frame), strict=True)
+    ]
+    letters = sum(wrapped) + 2 * len(wrapped)
     return "" if letters <= NORMAL_LETTERS else "dense" if letters <= DENSE_LETTERS else "stacked"
 
 

@@ -1,16 +1,19 @@
 """Pictures of results. :mod:`._curves` computes the numbers that are drawn; the other modules draw them."""
 
 from bootleader.plots._axes import label_ends, new_figure, plain, spread, write, write_to
-from bootleader.plots._curves import Band, Curve, curves_of, relative_curves
+from bootleader.plots._curves import Band, Curve, band_in_words, curves_of, relative_curves
 from bootleader.plots._panels import log_log, regret_panels, sweep
 from bootleader.plots._ratios import dot_rows, heat_map
-from bootleader.plots._regret import curves_figure, draw_curves, regret_curves
+from bootleader.plots._regret import Labels, Scale, curves_figure, draw_curves
 from bootleader.plots._styles import COLOURS, family_styles, style_of
 
 __all__ = [
     "COLOURS",
     "Band",
     "Curve",
+    "Labels",
+    "Scale",
+    "band_in_words",
     "curves_figure",
     "curves_of",
     "dot_rows",
@@ -21,7 +24,6 @@ __all__ = [
     "log_log",
     "new_figure",
     "plain",
-    "regret_curves",
     "regret_panels",
     "relative_curves",
     "spread",

@@ -63,8 +63,8 @@ def plain(value: float, _: Any = None) -> str:
 def label_ends(panel: Any, ends: Mapping[str, float], styles: Mapping[str, Style], fontsize: float = 9) -> None:
     """Write each curve's name beside its right end, moved apart where they would overlap."""
     to_share = panel.transData + panel.transAxes.inverted()
-    right = panel.get_xlim()[1]
-    wanted = {name: float(to_share.transform((right, value))[1]) for name, value in ends.items()}
+    right, lowest = panel.get_xlim()[1], panel.get_ylim()[0]  # zero has no place on a log axis
+    wanted = {name: float(to_share.transform((right, max(value, lowest)))[1]) for name, value in ends.items()}
     for name, place in spread(wanted, LABEL_GAP).items():
         colour = styles[name]["color"]
         line = {"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 2, "shrinkB": 0, "relpos": (0.0, 0.5)}

@@ -10,7 +10,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MultipleLocator
 
 from bootleader.plots._axes import INK, Style, label_ends, log_axis, new_figure, plain, remark
 from bootleader.plots._curves import Curve
-from bootleader.plots._regret import BAND, draw_curves
+from bootleader.plots._regret import BAND, draw_curves, start_log_axis
 from bootleader.plots._styles import line_of
 
 
@@ -31,7 +31,7 @@ def regret_panels(
         panel.xaxis.set_major_locator(_halves(float(rounds[-1])))
     axes[0].set_ylabel("mean regret, ± 1 standard error" + (" (log scale)" if log else ""))
     if log:
-        _frame_from(axes[0], [c.mean[max(0, len(c.mean) // 25)] for curves in panels.values() for c in curves.values()])
+        start_log_axis(axes[0], [curve for curves in panels.values() for curve in curves.values()])
     elif sharey:  # limits set panel by panel would leave the last one's
         axes[0].set_ylim(0, 1.04 * max(float((c.high).max()) for cs in panels.values() for c in cs.values()))
     for panel, curves in zip(axes, panels.values(), strict=True):
@@ -42,11 +42,6 @@ def regret_panels(
 
 def _halves(end: float) -> Any:
     return FixedLocator([0.0, end / 2, end])
-
-
-def _frame_from(panel: Any, values: Sequence[float]) -> None:
-    """Start a log axis at the values that the curves have after the first rounds."""
-    panel.set_ylim(bottom=0.8 * min(value for value in values if value > 0))
 
 
 def sweep(

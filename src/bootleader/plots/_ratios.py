@@ -12,6 +12,8 @@ from matplotlib.ticker import FuncFormatter
 
 from bootleader.plots._axes import GRID, INK, MUTED, new_figure, remark
 
+ON_CELLS = ("#202020", "#fefefe")  # text on light and on dark cells; no other text has these colours
+
 
 def dot_rows(
     panels: Mapping[str, Mapping[str, Mapping[str, float]]], colours: Mapping[str, str], xlabel: str, note: str = ""
@@ -84,7 +86,7 @@ def heat_map(
         norm = LogNorm(1.0, brightest)
         image = panel.imshow(np.clip(values, 1.0, brightest), cmap="OrRd", norm=norm, aspect="auto")
         for y, x in np.ndindex(values.shape):
-            shade = "white" if norm(min(max(values[y, x], 1.0), brightest)) > 0.6 else INK
+            shade = ON_CELLS[int(norm(min(max(values[y, x], 1.0), brightest)) > 0.6)]
             panel.text(x, y, _cell(values[y, x]), ha="center", va="center", fontsize=8, color=shade)
         panel.set_yticks(range(len(rows)), rows, fontsize=9)
         panel.set_xticks(range(len(columns)), columns, rotation=40, ha="right", fontsize=8.5)

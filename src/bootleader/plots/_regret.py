@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from bootleader._core.validation import one_of
 from bootleader.plots._axes import INK, MUTED, Style, label_ends, log_axis, new_figure, plain, tidy
-from bootleader.plots._curves import Curve, Floats
+from bootleader.plots._curves import Curve
 from bootleader.plots._styles import family_styles, line_of
 
 Scale = Literal["linear", "log"]
@@ -57,6 +57,13 @@ def draw_curves(
     _scale_axes(panel, curves, xscale, yscale)
 
 
+def start_log_axis(panel: Any, curves: Sequence[Curve]) -> None:
+    """Start a log axis at the values that the curves have after the first rounds."""
+    after = [float(curve.mean[len(curve.mean) // 25]) for curve in curves]
+    if lowest := [value for value in after if value > 0.0]:
+        panel.set_ylim(bottom=0.8 * min(lowest))
+
+
 def _bar_places(x: npt.NDArray[Any], xscale: Scale) -> npt.NDArray[np.int64]:
     if xscale == "log":
         wanted = np.geomspace(max(float(x[0]), 1e-300), float(x[-1]), ERROR_BARS)
@@ -76,6 +83,7 @@ def _scale_axes(panel: Any, curves: Mapping[str, Curve], xscale: Scale, yscale: 
     panel.xaxis.set_major_formatter(FuncFormatter(plain))
     if yscale == "log":
         log_axis(panel)
+        start_log_axis(panel, list(curves.values()))
     else:
         panel.set_ylim(bottom=0)
         panel.yaxis.set_major_formatter(FuncFormatter(plain))
@@ -161,26 +169,3 @@ def _legend(panel: Any, figure: Any, ends: Mapping[str, float], column: bool) ->
     else:
         place = "outside right upper" if column else "outside lower center"
         figure.legend(*listed, loc=place, ncols=1 if column else 2, **options)
-
-
-def regret_curves(
-    rounds: npt.NDArray[np.int64], curves: Mapping[str, tuple[Floats, Floats]], title: str = "", subtitle: str = ""
-) -> Figure:
-    """Draw regret curves with bands of one standard error, each named at its end.
-
-    Parameters
-    ----------
-    rounds : array
-        Checkpoints.
-    curves : mapping of str to (mean, standard error)
-        By policy.
-    title, subtitle : str
-        Texts.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
-    """
-    found = {name: Curve(rounds, mean, error) for name, (mean, error) in curves.items()}
-    return curves_figure(found, title=title, subtitle=subtitle, ylabel="mean regret, ± 1 standard error")

@@ -18,8 +18,12 @@ import numpy.typing as npt
 from bootleader._core.validation import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
     from matplotlib.figure import Figure
+
+    from bootleader.plots import Band, Labels, Scale
 
 FORMAT = 2
 WIDEST = 96  # letters of a bandit's description that a line has room for
@@ -212,13 +216,39 @@ class Simulation:
         reach = float(stdtrit(self.runs - 1, 0.975)) * error if self.runs > 1 else math.nan
         return Comparison(self.policies[first], self.policies[second], mean, error, mean - reach, mean + reach)
 
-    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
-        """Draw the regret curves with bands of one standard error.
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        ax: Any = None,
+        policies: Sequence[str | int] | None = None,
+        xscale: Scale = "linear",
+        yscale: Scale = "linear",
+        band: Band = "se",
+        labels: Labels = "end",
+        title: str | None = None,
+        relative_to: str | int | None = None,
+    ) -> Figure:
+        """Draw the regret curves.
 
         Parameters
         ----------
         path : path, optional
-            The file to write; its ending decides the format.
+            The file to write; its ending decides the format: .png, .svg or .pdf.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        policies : sequence of str or int, optional
+            The policies to draw: names as in :attr:`policies`, or positions. By default all.
+        xscale, yscale : "linear" or "log"
+            Scales of the axes.
+        band : "se", "95%" or (low, high)
+            Around the mean: one standard error, the 95 % interval, or two quantiles over runs.
+        labels : "end" or "legend"
+            Names beside the ends of the curves, or in a legend.
+        title : str, optional
+            By default what is drawn, with the number of runs.
+        relative_to : str or int, optional
+            A policy; regrets are divided by its mean regret.
 
         Returns
         -------
@@ -229,14 +259,28 @@ class Simulation:
         ------
         TypeError
             If ``path`` is not the name of a file.
+        ValueError
+            If the simulation has no such policy, or an option is none of the accepted values.
         """
-        from bootleader.plots import regret_curves, write
+        from bootleader.plots import band_in_words, curves_figure, curves_of, relative_curves, write
 
         if path is not None and not isinstance(path, str | PathLike):
             raise TypeError(f"path must be the name of a file to write, such as 'regret.png', or None, got {path!r}")
-        figure = regret_curves(
-            self.rounds, dict(zip(self.policies, zip(self.mean_regret, self.standard_error, strict=True), strict=True)),
-            title=f"Mean regret over {counted(self.runs, 'run')}", subtitle=shortened(self.bandit),
+        curves = curves_of(
+            self.policies, self.rounds, self.mean_regret, self.standard_error, runs=self.runs, band=band,
+            per_run=getattr(self, "curves", None),
+        )  # fmt: skip
+        words = "Mean regret"
+        if relative_to is not None:
+            divisor = self.policies[self._position(relative_to)]
+            curves = relative_curves(curves, divisor)
+            words += f" relative to {divisor}"
+        if policies is not None:
+            curves = {self.policies[place]: curves[self.policies[place]] for place in map(self._position, policies)}
+        figure = curves_figure(
+            curves, ax=ax, xscale=xscale, yscale=yscale, labels=labels, subtitle=shortened(self.bandit),
+            title=f"{words} over {counted(self.runs, 'run')}" if title is None else title,
+            ylabel=f"{'regret ratio' if relative_to is not None else 'mean regret'}, {band_in_words(band)}",
         )  # fmt: skip
         if path is not None:
             write(figure, path)
