@@ -1,10 +1,8 @@
 """Kernels that were compiled in different processes stay distinct when one process loads all of them from the cache."""
 
-import os
-import subprocess
-import sys
-
 import pytest
+
+from tests.helpers import run_python
 
 SCRIPT = """
 import sys
@@ -24,9 +22,7 @@ KERNELS = ["lockstep", "history", "large_k"]
 
 
 def played(kernels: list[str], cache: str) -> list[str]:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-    command = [sys.executable, "-c", SCRIPT, *kernels]
-    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.splitlines()
+    return run_python(SCRIPT, *kernels, NUMBA_CACHE_DIR=cache).splitlines()
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from bootleader._core.moments import (
     pooled_kurtosis,
     welford,
 )
+from tests.helpers import exact_moments
 
 # Zero, or so large that squares do not underflow.
 VALUES = st.floats(-1e6, 1e6).filter(lambda x: x == 0.0 or abs(x) > 1e-100)
@@ -36,14 +37,8 @@ def moments_of(values: list[float]) -> tuple[float, float, float]:
     return count, anchor + drift, rss
 
 
-def exact(values: list[float]) -> tuple[int, Fraction, Fraction]:
-    fractions = [Fraction(value) for value in values]
-    mean = sum(fractions, Fraction(0)) / len(fractions)
-    return len(fractions), mean, sum(((f - mean) ** 2 for f in fractions), Fraction(0))
-
-
 def assert_close(found: tuple[float, float, float], values: list[float]) -> None:
-    count, mean, rss = exact(values)
+    count, mean, rss = exact_moments(values)
     size = max(abs(v) for v in values)
     assert found[0] == count
     assert abs(Fraction(found[1]) - mean) <= Fraction(size) * Fraction(1e-15) * 4 + Fraction(1e-300)
@@ -85,7 +80,7 @@ def test_equal_values_have_no_rss(value, count):
 @given(SAMPLES, SAMPLES)
 def test_merge_gives_the_moments_of_both_samples_together(first, second):
     merged = chan(*moments_of(first), *moments_of(second))
-    count, mean, rss = exact(first + second)
+    count, mean, rss = exact_moments(first + second)
     size = max(abs(v) for v in first + second)
     assert merged[0] == count
     assert abs(Fraction(merged[1]) - mean) <= Fraction(size) * Fraction(1e-14)
@@ -109,7 +104,7 @@ def textbook_rss(values: np.ndarray) -> float:
 def test_the_textbook_formula_cancels_where_welford_does_not():
     """At an offset of 1e8 the paper's formula is wrong by more than half; Welford's by less than one part in 1e6."""
     values = 1e8 + np.random.default_rng(0).normal(size=200)
-    _, _, rss = exact(list(values))
+    _, _, rss = exact_moments(list(values))
     assert abs(textbook_rss(values) / float(rss) - 1) > 0.5
     assert moments_of(list(values))[2] == pytest.approx(float(rss), rel=1e-6)
 
@@ -149,7 +144,7 @@ def merged(a: Moments, b: Moments) -> Moments:
 
 
 def exact_sums(values: list[float]) -> tuple[Fraction, Fraction, Fraction]:
-    _, mean, rss = exact(values)
+    _, mean, rss = exact_moments(values)
     deviations = [Fraction(value) - mean for value in values]
     return rss, sum((d**3 for d in deviations), Fraction(0)), sum((d**4 for d in deviations), Fraction(0))
 
