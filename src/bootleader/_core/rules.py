@@ -63,13 +63,33 @@ Resample = Callable[..., float]
 
 
 class Noise(IntEnum):
-    """What multiplies an index law's scale. The law's third number, ``shape``, selects the member of the family."""
+    """What multiplies an index law's scale. The law's third number, ``shape``, selects the member of the family.
 
-    NONE = 0  # index = location
-    NORMAL = 1  # standard normal
-    STUDENT = 2  # Student with ``shape`` degrees of freedom; infinite: standard normal
-    FAIR_COINS = 3  # number of heads in ``shape`` tosses
-    OPTIMISM = 4  # sqrt(2 log t), the same for every arm, t the pulls so far
+    Attributes
+    ----------
+    NONE
+        Nothing: the index is the location.
+    NORMAL
+        A standard normal variable.
+    STUDENT
+        A Student variable with ``shape`` degrees of freedom; standard normal if ``shape`` is infinite.
+    FAIR_COINS
+        The number of heads in ``shape`` tosses of a fair coin.
+    OPTIMISM
+        sqrt(2 log t), the same for every arm, with t the pulls so far.
+
+    Examples
+    --------
+    >>> from bootleader import ReBoot
+    >>> ReBoot(sigma_a=1.5).rule.noise is Noise.NORMAL
+    True
+    """
+
+    NONE = 0
+    NORMAL = 1
+    STUDENT = 2
+    FAIR_COINS = 3
+    OPTIMISM = 4
 
 
 # Number of arms from which the leader is found without drawing every index (:mod:`bootleader._core.leader_tree`): about
@@ -86,19 +106,57 @@ class IndexRule:
 
     ``law(params, arm, shared) -> (location, scale, shape)`` with an :class:`ArmStatistics` and a
     :class:`SharedStatistics` is the whole policy.
+
+    Parameters
+    ----------
+    law : callable
+        The index law, in plain arithmetic and ``math``: the same function runs in Python and compiled.
+    noise : Noise
+        What multiplies the scale.
+    params : tuple of float
+        The policy's parameters, as the law reads them.
+    initial_pulls : int
+        Every arm is pulled this often before indices count.
+    pooled : bool
+        Whether the law reads the pooled variance.
+    fourth_moment : bool
+        Whether the law reads fourth moments: the arm's own, and the pooled kurtosis.
+    every_round : bool
+        Whether the laws of all arms change in every round, because they read the pulls so far.
+    epsilon : float
+        Probability of a uniformly random arm instead.
+
+    Examples
+    --------
+    >>> def law(params, arm, shared):
+    ...     return arm.mean, params[0] / arm.count**0.5, float("inf")
+    >>> rule = IndexRule(law, Noise.NORMAL, params=(2.0,))
+    >>> rule.law(rule.params, ArmStatistics(count=4, mean=7.0, rss=0.0, noise_sd=1.0), None)
+    (7.0, 1.0, inf)
     """
 
     law: IndexLaw
     noise: Noise
     params: tuple[float, ...] = (0.0,)
-    initial_pulls: int = 1  # every arm is pulled this often before indices count
-    pooled: bool = False  # whether the law reads the pooled variance
-    fourth_moment: bool = False  # whether the law reads fourth moments: the arm's own, and the pooled kurtosis
-    every_round: bool = False  # whether the laws of all arms change in every round, because they read the pulls so far
-    epsilon: float = 0.0  # probability of a uniformly random arm instead
+    initial_pulls: int = 1
+    pooled: bool = False
+    fourth_moment: bool = False
+    every_round: bool = False
+    epsilon: float = 0.0
 
     def uses_leader_tree(self, arms: int) -> bool:
-        """Whether the leader among so many arms is found without drawing every index."""
+        """Tell whether the leader among so many arms is found without drawing every index.
+
+        Parameters
+        ----------
+        arms : int
+            Number of arms.
+
+        Returns
+        -------
+        bool
+            True from a number of arms on that depends on the noise.
+        """
         return not self.every_round and self.noise in CROSSOVER and arms >= CROSSOVER[self.noise]
 
 
@@ -107,6 +165,21 @@ class HistoryRule:
     """Index = a resampled mean of the arm's whole history.
 
     ``resample(params, history, contest, stream)`` with an :class:`ArmHistory` and a :class:`Contest` returns the index.
+
+    Parameters
+    ----------
+    resample : callable
+        The index of an arm, in plain arithmetic and ``math``.
+    params : tuple of float
+        The policy's parameters, as ``resample`` reads them.
+    initial_pulls : int
+        Every arm is pulled this often before indices count.
+
+    Examples
+    --------
+    >>> from bootleader import Giro
+    >>> isinstance(Giro(a=1).rule, HistoryRule), Giro(a=1).rule.params
+    (True, (1.0,))
     """
 
     resample: Resample
@@ -143,17 +216,50 @@ class ChoiceRule:
     an array of floats, a :class:`SharedStatistics` and a random stream. ``learn(params, arms, memory, shared, arm,
     reward, stream)`` is called after every reward, when the arms' statistics contain it. Both may write to ``memory``
     and to nothing else; it is zero at the start of a run.
+
+    Parameters
+    ----------
+    choose : callable
+        The number of the arm to pull.
+    learn : callable
+        Called after every reward.
+    memory : callable
+        The number of floats in the memory, for so many arms and rounds.
+    params : tuple of float
+        The policy's parameters, as ``choose`` and ``learn`` read them.
+    initial_pulls : int
+        Every arm is pulled this often before ``choose`` is asked.
+    history : bool
+        Whether the arms' rewards are kept.
+
+    Examples
+    --------
+    >>> def choose(params, arms, memory, shared, stream):
+    ...     return int(shared.pulls) % int(shared.arms)
+    >>> ChoiceRule(choose).initial_pulls
+    1
     """
 
     choose: Callable[..., Any]
     learn: Callable[..., None] = learn_nothing
-    memory: Callable[[int, int], int] = no_memory  # number of floats for so many arms and rounds
+    memory: Callable[[int, int], int] = no_memory
     params: tuple[float, ...] = (0.0,)
-    initial_pulls: int = 1  # every arm is pulled this often before ``choose`` is asked
-    history: bool = False  # whether the arms' rewards are kept
+    initial_pulls: int = 1
+    history: bool = False
 
     def uses_leader_tree(self, arms: int) -> bool:
-        """Never: the rule chooses by itself."""
+        """Tell that no leader tree is used: the rule chooses by itself.
+
+        Parameters
+        ----------
+        arms : int
+            Number of arms.
+
+        Returns
+        -------
+        bool
+            False.
+        """
         return False
 
 
