@@ -133,7 +133,7 @@ class Ledger:
     def now(self) -> float:
         """The time. Where the clock goes back, time stands still and then goes on from there."""
         reading = self.clock()
-        if isinstance(reading, bool) or not isinstance(reading, Real):
+        if reading.__class__ is not float and (isinstance(reading, bool) or not isinstance(reading, Real)):
             raise TypeError(f"clock must return a number of seconds, got {shown(reading)}")
         latest, added = self._time
         if not -LATEST <= reading <= LATEST:

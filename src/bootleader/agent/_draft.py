@@ -30,6 +30,7 @@ class Draft:
         "_added",
         "_arms",
         "_history",
+        "_in_flight",
         "_initial",
         "_law_changes",
         "_laws",
@@ -43,6 +44,7 @@ class Draft:
     def __init__(self, learner: Learner) -> None:
         self._learner = learner
         self._arms: dict[int, ArmState] = {}
+        self._in_flight: dict[int, int] = {}  # of arms of which nothing else changes
         self._added: list[ArmState] = []
         self._history: dict[int, list[float]] = {}
         self._initial: InitialPullsDraft | None = None
@@ -57,6 +59,7 @@ class Draft:
         arm = self._arms.get(slot)
         if arm is None:
             arm = self._arms[slot] = self._learner.arms[slot].copy()
+            arm.in_flight = self._in_flight.pop(slot, arm.in_flight)
         return arm
 
     def arms(self) -> list[ArmState]:
@@ -113,8 +116,8 @@ class Draft:
         else:
             self._law_changes[place] = law
 
-    def seat(self, slot: int) -> None:
-        """Let an arm take part in the initial pulls, or among the playing arms, or neither, as its state says."""
+    def assign(self, slot: int) -> None:
+        """Put an arm among those in their initial pulls, or those that play, or neither, as its state says."""
         arm, needed = self.arm(slot), self._learner.initial_pulls
         lacking = arm.active and arm.count + arm.in_flight < needed
         if lacking != (slot in self.initial):
@@ -126,17 +129,21 @@ class Draft:
 
     def wait_for(self, slot: int) -> None:
         """A decision for this arm is on its way."""
-        self._fly(slot, 1)
+        self._change_in_flight(slot, 1)
 
     def give_up_on(self, slot: int) -> None:
         """A decision for this arm will get no reward."""
-        self._fly(slot, -1)
+        self._change_in_flight(slot, -1)
 
-    def _fly(self, slot: int, change: int) -> None:
-        arm = self.arm(slot)
-        arm.in_flight += change
-        if arm.count < self._learner.initial_pulls:
-            self.seat(slot)
+    def _change_in_flight(self, slot: int, change: int) -> None:
+        arm = self._arms.get(slot) or self._learner.arms[slot]
+        if arm.count < self._learner.initial_pulls or slot in self._arms:
+            arm = self.arm(slot)
+            arm.in_flight += change
+            if arm.count < self._learner.initial_pulls:
+                self.assign(slot)
+        else:
+            self._in_flight[slot] = self._in_flight.get(slot, arm.in_flight) + change
 
     def choice_changed(self) -> None:
         """The probabilities of the next choice are no longer what they were."""
@@ -158,6 +165,8 @@ class Draft:
         stores = self.drawn()
         known = len(learner.arms)
         stores += [(setitem, learner.arms, slot, arm) for slot, arm in self._arms.items() if slot < known]
+        for slot, in_flight in self._in_flight.items():
+            stores.append((setattr, learner.arms[slot], "in_flight", in_flight))
         if self._added:
             stores.append((setitem, learner.arms, slice(known, None), self._added))
         for slot, values in self._history.items():

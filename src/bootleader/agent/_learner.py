@@ -66,14 +66,14 @@ class Learner(Journal):
     def add(self, draft: Draft, arm: ArmState) -> int:
         """Take in an arm; return its slot."""
         slot = draft.add(arm)
-        draft.seat(slot)
+        draft.assign(slot)
         draft.choice_changed()
         return slot
 
     def set_active(self, draft: Draft, slot: int, active: bool) -> None:
         """Let an arm play, or keep it from playing."""
         draft.arm(slot).active = active
-        draft.seat(slot)
+        draft.assign(slot)
         draft.choice_changed()
 
     def removal(self, slot: int) -> list[Store]:
@@ -156,7 +156,7 @@ class Learner(Journal):
         arm.last = draft.rounds = now
         draft.choice_changed()
         if arm.count <= self.initial_pulls:
-            draft.seat(slot)
+            draft.assign(slot)
 
     def moments_after(self, arm: ArmState, reward: float, now: int) -> tuple[float, float, float, float]:
         """Count, anchor, drift and RSS of an arm with the reward of round ``now``."""
@@ -169,7 +169,7 @@ class Learner(Journal):
         for slot, other in others:
             if other.count > 0.0:
                 draft.arm(slot).absorb(other)
-                draft.seat(slot)
+                draft.assign(slot)
         draft.rounds += rounds
         for slot in range(len(draft.arms())):
             draft.arm(slot).last = draft.rounds

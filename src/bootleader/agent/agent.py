@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import secrets
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
-from operator import setitem
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from bootleader._core.text import shown
-from bootleader._core.validation import positive, seed_of, whole
+from bootleader._core.validation import positive, whole
+from bootleader.agent._agent_core import AgentCore
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._decisions import (
     DEFAULT_AGE,
@@ -21,20 +19,16 @@ from bootleader.agent._decisions import (
     Decision,
     Ledger,
     Receipt,
-    RewardedDecision,
     steady_clock,
 )
 from bootleader.agent._draft import Draft
-from bootleader.agent._journal import Store
-from bootleader.agent._learner_factory import known_sds, learner_of, sd_of_new_arm
-from bootleader.agent._probabilities import Probabilities, choice_probabilities
+from bootleader.agent._learner_factory import sd_of_new_arm
+from bootleader.agent._probabilities import Probabilities
 from bootleader.agent._validation import (
     LARGEST_DOCUMENT,
     LARGEST_REWARD,
-    MOST_REWARDS,
     arm_name,
     boolean,
-    half_life_of,
     metadata_of,
     named_arms,
     reward_of,
@@ -45,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Agent:
+class Agent(AgentCore):
     """A policy at work in a program, on arms with names.
 
     It may be used from many threads. Every call either happens or does not: an exception that interrupts one, at
@@ -107,32 +101,8 @@ class Agent:
     ) -> None:
         if not isinstance(policy, Policy):
             raise TypeError(f"policy must be a policy of the library, such as AdaptiveReBoot(), got {shown(policy)}")
-        metadata = named_arms(arms)
-        self.policy = policy
-        self.maximize = boolean("maximize", maximize)
-        self.half_life = None if half_life is None else half_life_of(half_life)
-        self.seed = secrets.randbits(64) if seed is None else seed_of(seed)
-        self._learner = learner_of(policy, self.seed, maximize, self.half_life)
-        self._ledger = Ledger(whole("max_open", max_open, 1), positive("max_age", max_age), clock)
-        self._metadata: dict[str, Any] = {}
-        self._names: list[str] = []
-        self._slots: dict[str, int] = {}
-        self._removed: dict[str, None] = {}
-        self._cached: tuple[int, Probabilities] | None = None  # the version they were computed at, and probabilities
-        self._lock = threading.RLock()
-        sds = known_sds(policy, len(metadata)) if metadata else []
-        self._learner.prepare(len(metadata))
-        draft = Draft(self._learner)
-        states = [ArmState(noise_sd=noise_sd) for noise_sd in sds]
-        stores = self._adding(draft, dict(zip(metadata, states, strict=True)), metadata)
-        self._learner.commit(draft.stores() + stores)
-
-    # A call takes the lock, finishes what an interrupted call committed (``_finish``), computes what it will change in
-    # a draft, and commits that. See _journal.py.
-
-    def _finish(self) -> None:
-        if self._learner.pending is not None:
-            self._learner.finish()
+        ledger = Ledger(whole("max_open", max_open, 1), positive("max_age", max_age), clock)
+        super().__init__(policy, named_arms(arms), seed, maximize, half_life, ledger)
 
     # Choose and learn ----------------------------------------------------------------------------------------------
 
@@ -255,22 +225,7 @@ class Agent:
         boolean("probability", probability)
         with self._lock:
             self._finish()
-            learner, ledger = self._learner, self._ledger
-            now = ledger.now()
-            if ledger.due(ledger.open, now):
-                draft = Draft(learner)
-                learner.commit(self._giving_up(draft, now) + draft.stores())
-            chances = self._probabilities() if probability else None
-            draft = Draft(learner)
-            slot = learner.choose(draft)
-            draft.wait_for(slot)
-            arm, decision_id = self._names[slot], ledger.next_id()
-            stores = self._giving_up(draft, now, opened=1) + ledger.issuing(decision_id, arm, now)
-            learner.commit(stores + draft.stores())
-        errors = chances.standard_error if chances is not None else None
-        return Decision(
-            decision_id, arm, None if chances is None else chances[arm], None if errors is None else errors[arm]
-        )
+            return self._decided(probability)
 
     def reward(self, decision_id: str, value: float) -> Receipt:
         """Report the reward of a decision, in any order, once.
@@ -302,31 +257,7 @@ class Agent:
             raise TypeError(f"decision_id must be the id of a Decision, got {shown(decision_id)}")
         with self._lock:
             self._finish()
-            learner, ledger = self._learner, self._ledger
-            now = ledger.now()
-            found = ledger.find(decision_id, now)
-            if found is None:
-                raise LookupError(ledger.why_unknown(decision_id))
-            if isinstance(found, RewardedDecision):
-                return found.reported_again(decision_id, number)
-            draft = Draft(learner)
-            stores = ledger.rewarding(decision_id, number, now) + self._giving_up(draft, now, rewarded=1)
-            if found.live:
-                slot = self._slots[found.arm]
-                draft.arm(slot).in_flight -= 1
-                learner.learn(draft, slot, number if self.maximize else -number)
-            learner.commit(stores + draft.stores())
-            return Receipt.COUNTED if found.live else Receipt.ARM_REMOVED
-
-    def _giving_up(self, draft: Draft, now: float, *, opened: int = 0, rewarded: int = 0) -> list[Store]:
-        """What forgets decisions that are too old, or too many when so many are opened or rewarded."""
-        ledger = self._ledger
-        ids = ledger.due(ledger.open, now, opened - rewarded)
-        for decision in map(ledger.open.__getitem__, ids):
-            if decision.live:
-                draft.give_up_on(self._slots[decision.arm])
-        forgotten = ledger.due(ledger.rewarded, now, rewarded)
-        return ledger.forgetting(ledger.open, ids) + ledger.forgetting(ledger.rewarded, forgotten)
+            return self._rewarded(decision_id, number)
 
     # Arms ----------------------------------------------------------------------------------------------------------
 
@@ -385,16 +316,6 @@ class Agent:
             stores = self._adding(draft, {name: arm}, {name: metadata})
             self._learner.commit(draft.stores() + stores)
 
-    def _adding(self, draft: Draft, arms: Mapping[str, ArmState], metadata: Mapping[str, Any]) -> list[Store]:
-        """What takes in new arms."""
-        first = len(self._names)
-        stores: list[Store] = [(setitem, self._names, slice(first, None), list(arms))]
-        for name, arm in arms.items():
-            slot = self._learner.add(draft, arm)
-            stores += [(setitem, self._metadata, name, metadata[name]), (setitem, self._slots, name, slot)]
-            stores.append((dict.pop, self._removed, name, None))
-        return stores
-
     def pause_arm(self, name: str) -> None:
         """Play an arm no more until :meth:`resume_arm`. It still learns rewards that come late.
 
@@ -403,7 +324,9 @@ class Agent:
         name : str
             The arm's name.
         """
-        self._set_active(name, False)
+        with self._lock:
+            self._finish()
+            self._set_active(name, False)
 
     def resume_arm(self, name: str) -> None:
         """Play a paused arm again, with what it knew.
@@ -413,17 +336,9 @@ class Agent:
         name : str
             The arm's name.
         """
-        self._set_active(name, True)
-
-    def _set_active(self, name: str, active: bool) -> None:
         with self._lock:
             self._finish()
-            slot = self._slot(name)
-            if self._learner.arms[slot].active == active:
-                raise ValueError(f"arm {shown(name)} is {'not paused' if active else 'already paused'}")
-            draft = Draft(self._learner)
-            self._learner.set_active(draft, slot, active)
-            self._learner.commit(draft.stores())
+            self._set_active(name, True)
 
     def remove_arm(self, name: str) -> None:
         """Forget an arm for good. Its name is remembered, so that it is not reused by mistake.
@@ -435,25 +350,7 @@ class Agent:
         """
         with self._lock:
             self._finish()
-            slot = self._slot(name)
-            names = self._names[:slot] + self._names[slot + 1 :]
-            stores = self._learner.removal(slot) + self._ledger.orphaning(name)
-            stores += [
-                (setattr, self, "_names", names),
-                (setattr, self, "_slots", {other: place for place, other in enumerate(names)}),
-                (dict.pop, self._metadata, name, None),
-                (setitem, self._removed, name, None),
-            ]
-            self._learner.commit(stores)
-
-    def _slot(self, name: Any) -> int:
-        slot = self._slots.get(name) if isinstance(name, str) else None
-        if slot is None:
-            if isinstance(name, str) and name in self._removed:
-                raise LookupError(f"arm {shown(name)} was removed")
-            known = ", ".join(map(shown, self._names[:10])) + (", ..." if len(self._names) > 10 else "")
-            raise LookupError(f"arm must be one of {known or '(there are none)'}, got {shown(name)}")
-        return slot
+            self._remove(self._slot(name))
 
     # Explain -------------------------------------------------------------------------------------------------------
 
@@ -474,12 +371,6 @@ class Agent:
         with self._lock:
             self._finish()
             return self._probabilities()
-
-    def _probabilities(self) -> Probabilities:
-        version = self._learner.version
-        if self._cached is None or self._cached[0] != version:
-            self._cached = (version, choice_probabilities(self._learner, self._names))
-        return self._cached[1]
 
     def summary(self) -> pd.DataFrame:
         """A row for each arm: what it earned, and how often it is played.
@@ -595,23 +486,8 @@ class Agent:
         self._learner.prepare(len(theirs.keys() | set(self._names)))
         with self._lock:
             self._finish()
-            for what in ("policy", "maximize", "half_life"):
-                mine, its = getattr(self, what), getattr(other, what)
-                if mine != its:
-                    raise ValueError(f"merge needs agents of the same {what}, got {shown(mine)} and {shown(its)}")
-            if self._learner.rounds + rounds > MOST_REWARDS:
-                raise ValueError(f"an agent learns at most 2**53 rewards, got {self._learner.rounds} and {rounds}")
-            fresh = {
-                name: ArmState(active=arm.active, noise_sd=arm.noise_sd)
-                for name, arm in theirs.items()
-                if name not in self._slots and name not in self._removed
-            }
-            draft = Draft(self._learner)
-            stores = self._adding(draft, fresh, metadata)
-            slots = {**self._slots, **{name: len(self._names) + place for place, name in enumerate(fresh)}}
-            known = [(slots[name], arm) for name, arm in theirs.items() if name in slots]
-            self._learner.merge(draft, known, rounds)
-            self._learner.commit(draft.stores() + stores)
+            self._check_mergeable(other, rounds)
+            self._merge(theirs, metadata, rounds)
 
     def _learnt(self) -> tuple[dict[str, ArmState], dict[str, Any], int]:
         """What another agent takes in: the arms as of now, their metadata, the number of rounds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from copy import deepcopy
 from typing import Any
 from unittest import mock
 
@@ -39,6 +40,11 @@ def at(body: Any, path: tuple[Any, ...]) -> Any:
     return body
 
 
+def anything(rng: random.Random) -> Any:
+    """A value of any kind."""
+    return deepcopy(rng.choice(VALUES))
+
+
 def mutate(body: dict[str, Any], rng: random.Random) -> None:
     """Change something, anywhere, in place."""
     paths = places(body)
@@ -47,7 +53,7 @@ def mutate(body: dict[str, Any], rng: random.Random) -> None:
     value = parent[key]
     match rng.randrange(8):
         case 0 | 1:
-            parent[key] = rng.choice(VALUES)
+            parent[key] = anything(rng)
         case 2 | 3 if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300:
             parent[key] = rng.choice([value + 1, value - 1, value * 2, -value, value * (1 + 1e-12), value / 3, 0])
         case 2 | 3 if isinstance(value, str) and value:
@@ -56,15 +62,15 @@ def mutate(body: dict[str, Any], rng: random.Random) -> None:
         case 4:
             del parent[key]
         case 5:
-            parent[key] = json.loads(json.dumps(at(body, rng.choice(paths))))
+            parent[key] = deepcopy(at(body, rng.choice(paths)))
         case 6 if isinstance(value, list):
-            value.insert(rng.randrange(len(value) + 1), rng.choice([*value, rng.choice(VALUES)]))
+            value.insert(rng.randrange(len(value) + 1), deepcopy(rng.choice([*value, anything(rng)])))
         case 6 if isinstance(value, dict):
-            value[rng.choice([*value, "new"])] = rng.choice(VALUES)
+            value[rng.choice([*value, "new"])] = anything(rng)
         case 7 if isinstance(value, list):
             rng.shuffle(value)
         case _:
-            parent[key] = rng.choice(VALUES)
+            parent[key] = anything(rng)
 
 
 def with_checksum(body: dict[str, Any]) -> str:
