@@ -38,7 +38,14 @@ def test_help_is_quick_and_imports_nothing_heavy():
     assert min(spent for spent, _ in starts) < 0.5
 
 
-@pytest.mark.parametrize("command", ["reproduce", "compare", "bound", "policies"])
+COMMANDS = next(action.choices for action in cli.parser()._actions if isinstance(action.choices, dict))
+
+
+def test_the_commands_are_known():
+    assert {"reproduce", "compare", "bound", "policies"} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself_with_examples(capsys, command):
     with pytest.raises(SystemExit) as left:
         cli.main([command, "--help"])

@@ -19,6 +19,7 @@ from bootleader.comparison import read_rewards
         ("arm,reward\na,1\na,2\n", ["one arm, 'a'"]),
         ("arm,reward\na,1\nb,NaN\n", ["line 3", "'NaN'"]),
         ("arm,reward\na,1\nb,inf\n", ["line 3", "'inf'"]),
+        ("arm,reward\na,1\nb,1_000\n", ["line 3", "'1_000'"]),
         ("arm,reward\na,1\n\nb,much\nb,more\n", ["line 4", "'much'", "1 more such"]),
         ("arm,reward\na,1\nb\n", ["line 3", "reward"]),
         ("arm,reward\n,1\nb,2\n", ["line 2", "arm"]),

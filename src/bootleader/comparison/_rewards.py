@@ -204,7 +204,7 @@ def _decimal_points(path: str, texts: list[str]) -> list[str]:
 
 def _number(text: str) -> float:
     try:
-        return float(text)
+        return math.nan if "_" in text else float(text)  # Python's 1_000 is no number elsewhere
     except ValueError:
         return math.nan
 
