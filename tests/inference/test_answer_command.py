@@ -117,3 +117,24 @@ def test_numbers_as_arm_names_stay_text(folder, capsys):
     (folder / "log.csv").write_text("arm,reward\n" + "007,1\n8,2\n" * 20)
     assert main(["answer", "log.csv", "--no-page", "--low", "0", "--high", "9"]) == 0
     assert "007" in capsys.readouterr().out
+
+
+def test_control_characters_in_names_do_not_reach_the_terminal(folder, capsys):
+    (folder / "log.csv").write_text("arm,reward\n" + "\x1b[31mred,1\nblue,2\n" * 20)
+    assert main(["answer", "log.csv", "--no-page", "--low", "0", "--high", "9"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.browser
+def test_the_page_in_a_browser(folder):
+    from tests.browser import Browser
+
+    write_log(folder / "log.csv", means=np.linspace(0, 1, 10), rounds=3_000)
+    assert main(["answer", "log.csv"]) == 0
+    with Browser() as browser:
+        for width in (420, 1_400):
+            browser.open(folder / "log-answer.html", width)
+            overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            assert browser.evaluate(overflow) <= 0, width
+        assert [url for url in browser.requests if not url.startswith("file:")] == []
+        assert browser.errors == []

@@ -18,6 +18,7 @@ log.csv has the columns arm and reward, in the order of the decisions, and proba
 for --drift and --evaluate; with a column holdout, also what the bandit brought over the control is answered."""
 TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False, "": False}
 SEPARATORS = ",;\t"
+LONGEST_LINE = 2_000  # characters
 
 
 def add_options(command: Any) -> None:
@@ -40,6 +41,7 @@ def add_options(command: Any) -> None:
 
 def answer(given: argparse.Namespace) -> int:
     """Run the command."""
+    from bootleader._core.text import printable
     from bootleader._core.validation import counted
     from bootleader.inference._log import log_of
     from bootleader.inference._off_policy import evaluate
@@ -53,7 +55,7 @@ def answer(given: argparse.Namespace) -> int:
         frame, control=given.control, margin=given.margin, unit=given.unit, drift=given.drift, floor=given.floor,
         **options,
     )  # fmt: skip
-    print(found)
+    print("\n".join(printable(line, LONGEST_LINE) for line in str(found).splitlines()))
     if "holdout" in frame:
         brought = holdout_verdict(frame, unit=given.unit, **options)
         print(f"\nOver the holdout: {brought.sentence}.")

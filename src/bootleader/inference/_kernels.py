@@ -39,6 +39,8 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
+from bootleader._core.disk_cache import warn_of_no_cache
+
 
 class ArmBets(NamedTuple):
     """An arm's moments in the unit interval, its bets in each direction, and where they reach the level."""
@@ -51,7 +53,15 @@ class ArmBets(NamedTuple):
     high: Any
 
 
-kernel: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
+def kernel(function: Any) -> Any:
+    """Compile a function when it is first called, and keep it on disk where that is possible."""
+    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    try:
+        compiled.enable_caching()
+    except (RuntimeError, OSError) as error:
+        warn_of_no_cache(str(error))
+    return compiled
+
 
 # Bet sizes: a geometric grid. A size off by a quarter costs 0.2 in log wealth at most. Sizes from 0.02 to 2 are what
 # differences of some per cent of the mean call for; the others are there for very many and for very small rewards.
