@@ -43,6 +43,7 @@ from bootleader.policies import (
 )
 from bootleader.simulation._delay import GeometricDelay
 from bootleader.simulation._simulate import simulate
+from bootleader.simulation.check import check_bandit, check_policy
 from bootleader.simulation.result import Comparison, Simulation
 from bootleader.theory import Bound, bound
 
@@ -92,6 +93,8 @@ __all__ = [
     "Uniform",
     "__version__",
     "bound",
+    "check_bandit",
+    "check_policy",
     "compare",
     "confidence_sequence",
     "evaluate",

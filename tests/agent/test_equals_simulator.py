@@ -9,7 +9,7 @@ import pytest
 
 import bootleader as bl
 from bootleader.simulation._blocks import Block, Runs
-from bootleader.simulation._python_loop import reward_source
+from bootleader.simulation._python_loop import LibraryRewards
 from tests.oracle.cases import POLICY_CASES
 
 ROUNDS = 600
@@ -19,7 +19,7 @@ BANDIT = bl.GaussianBandit(bl.Uniform(0, 1, arms=3), sd=0.8)
 def rewards_of(bandit: Any, seed: int, rounds: int) -> Any:
     """The rewards that a simulation's first run pays: call with an arm's number and the pulls so far."""
     block = Block(None, bandit, seed, 0, 1, rounds, np.array([rounds]))
-    return reward_source(block, Runs.of(block), 0)
+    return LibraryRewards(bandit, block, Runs.of(block), 0).pay
 
 
 def played(policy: Any, bandit: Any, seed: int, rounds: int, late: bool = False) -> list[int]:

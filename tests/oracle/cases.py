@@ -63,6 +63,19 @@ POLICY_CASES = [
     _by_index(bl.EpsilonGreedy(epsilon=0.6), naive.follow_the_leader(), epsilon=0.6),
 ]
 
+# Policies that do not draw an index from a law of their own, or take the rewards of some bandits only.
+OTHER_POLICY_CASES = [
+    _by_index(bl.KLUCB(), naive.kl_ucb("bernoulli")),
+    _by_index(bl.KLUCB("gaussian", sd=0.8), naive.kl_ucb("gaussian", 0.8)),
+    _by_index(bl.KLUCB("exponential", c=3.0), naive.kl_ucb("exponential", c=3.0)),
+    _by_index(bl.KLUCB("poisson"), naive.kl_ucb("poisson")),
+    PolicyCase(bl.IMED(), naive.NaiveIMED("bernoulli")),
+    PolicyCase(bl.IMED("gaussian", sd=0.5), naive.NaiveIMED("gaussian", 0.5)),
+    PolicyCase(bl.BetaThompson(), naive.NaiveBetaThompson()),
+    PolicyCase(bl.BetaThompson(a=0.5, b=2.0), naive.NaiveBetaThompson(0.5, 2.0)),
+    PolicyCase(bl.RBSDA(), naive.NaiveRBSDA()),
+]
+
 _MEANS = bl.Uniform(0, 1, arms=3)
 _TWIN_MEANS = naive.uniform_means(0, 1, 3)
 _ABOVE_HALF = bl.Uniform(0.5, 1.5, arms=3)

@@ -163,6 +163,112 @@ class NaiveAdaptiveReBoot:
         return float(y.mean() + noise * math.sqrt(max(rss, s * self.v * g) + 6 * self.ratio**2 * self.v) / (s + 2))
 
 
+def divergence(family: str, sd: float, p: float, q: float) -> float:
+    """Kullback-Leibler divergence between two members of a family with these means."""
+    if family == "gaussian":
+        return (p - q) ** 2 / (2 * sd**2)
+    if family == "exponential":
+        return p / q - 1 - math.log(p / q)
+    if family == "poisson":
+        return q - p + (p * math.log(p / q) if p > 0 else 0.0)
+    return sum(a * math.log(a / b) if a > 0 else 0.0 for a, b in ((p, q), (1 - p, 1 - q)))
+
+
+def kl_ucb(family: str, sd: float = 1.0, c: float = 0.0) -> Index:
+    """The upper bound by plain bisection."""
+
+    def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
+        mean, level = float(y.mean()), math.log(t) + c * math.log(max(math.log(t), 1.0))
+        low, high = mean, 1.0 - 1e-16 if family == "bernoulli" else mean + 1.0
+        while family != "bernoulli" and len(y) * divergence(family, sd, mean, high) < level:
+            high = mean + 2 * (high - mean)
+        for _ in range(200):
+            middle = (low + high) / 2
+            if mean == 1.0 or len(y) * divergence(family, sd, mean, middle) <= level:
+                low = middle
+            else:
+                high = middle
+        return low
+
+    return index
+
+
+@dataclass
+class NaiveIMED:
+    """The smallest s d(Ybar, max Ybar) + log s."""
+
+    family: str
+    sd: float = 1.0
+    initial_pulls: int = 1
+
+    def choose(self, history: History, rng: Rng) -> int:
+        below = [k for k, rewards in enumerate(history) if len(rewards) < 1]
+        if below:
+            return below[rng.integers(len(below))]
+        best = max(float(np.mean(y)) for y in history)
+        costs = [len(y) * self.evidence(float(np.mean(y)), best) + math.log(len(y)) for y in history]
+        return leader([-cost for cost in costs], rng)
+
+    def evidence(self, mean: float, best: float) -> float:
+        return (
+            0.0
+            if mean == best
+            else math.inf
+            if best == 1.0 and self.family == "bernoulli"
+            else divergence(self.family, self.sd, mean, best)
+        )
+
+
+@dataclass
+class NaiveBetaThompson:
+    """Successes are counted once, when a reward is seen for the first time."""
+
+    a: float = 1.0
+    b: float = 1.0
+    initial_pulls: int = 0
+    seen: list[int] = field(default_factory=list, init=False)
+    successes: list[int] = field(default_factory=list, init=False)
+
+    def choose(self, history: History, rng: Rng) -> int:
+        if sum(map(len, history)) == 0:
+            self.seen, self.successes = [0] * len(history), [0] * len(history)
+        for k, rewards in enumerate(history):
+            for reward in rewards[self.seen[k] :]:
+                self.successes[k] += rng.random() < reward
+            self.seen[k] = len(rewards)
+        pairs = zip(self.successes, self.seen, strict=True)
+        return leader([rng.beta(self.a + wins, self.b + seen - wins) for wins, seen in pairs], rng)
+
+
+@dataclass
+class NaiveRBSDA:
+    """Rounds of duels on the raw histories."""
+
+    initial_pulls: int = 1
+    queue: list[int] = field(default_factory=list, init=False)
+    previous: int = field(default=-1, init=False)
+
+    def choose(self, history: History, rng: Rng) -> int:
+        below = [k for k, rewards in enumerate(history) if not rewards]
+        if below:
+            self.queue, self.previous = [], -1
+            return below[rng.integers(len(below))]
+        if not self.queue:
+            most = max(map(len, history))
+            longest = [k for k, rewards in enumerate(history) if len(rewards) == most]
+            largest = max(float(np.mean(history[k])) for k in longest)
+            tied = [k for k in longest if float(np.mean(history[k])) == largest]
+            lead = self.previous if self.previous in tied else tied[rng.integers(len(tied))]
+            self.previous = lead
+            for k, rewards in enumerate(history):
+                if k != lead:
+                    first = rng.integers(most - len(rewards) + 1)
+                    if np.mean(rewards) > np.mean(history[lead][first : first + len(rewards)]):
+                        self.queue.append(k)
+            self.queue = [int(k) for k in rng.permutation(self.queue or [lead])]
+        return self.queue.pop()
+
+
 def leader(indices: Sequence[float], rng: Rng) -> int:
     best = max(indices)
     tied = [k for k, index in enumerate(indices) if index == best]

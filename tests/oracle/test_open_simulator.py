@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,10 @@ import bootleader as bl
 from bootleader.simulation._blocks import Block
 from bootleader.simulation._delay import delay_from
 from bootleader.simulation._simulate import checkpoint_rounds
+from tests.oracle import naive
+from tests.oracle.cases import BANDITS_BY_ID, OTHER_POLICY_CASES
 from tests.oracle.test_oracle_exact import assert_same_bits
+from tests.oracle.test_oracle_statistical import regret_p_value
 
 GAUSSIAN = bl.GaussianBandit([0.5, 0.0, 0.2])
 CLICKS = bl.BernoulliBandit([0.5, 0.6, 0.4])
@@ -106,6 +111,37 @@ def test_a_random_walk_has_the_stated_variance():
         ends.append(walk)
     p = stats.chi2.cdf(np.square(ends).sum() / (100 * 0.1**2), 400)
     assert min(p, 1 - p) > 5e-4
+
+
+# Regret against the naive twins: Mann-Whitney tests at a joint level of 1e-3.
+BANDIT_OF = {0.0: "bernoulli", -math.inf: "gaussian-drawn"}
+
+
+@pytest.mark.parametrize("case", OTHER_POLICY_CASES, ids=lambda case: case.id)
+def test_final_regret_is_that_of_the_naive_twin(case):
+    bandit = "exponential" if "exponential" in case.id else BANDIT_OF[case.policy.reward_range[0]]
+    p = regret_p_value(case.policy, case.twin, bandit, rounds=120, naive_runs=200)
+    assert p > 1e-3 / len(OTHER_POLICY_CASES)
+
+
+@pytest.mark.parametrize("case", OTHER_POLICY_CASES, ids=lambda case: case.id)
+def test_kernel_equals_the_loop(case):
+    bandit = "exponential" if "exponential" in case.id else BANDIT_OF[case.policy.reward_range[0]]
+    assert_same_bits(block(case.policy, BANDITS_BY_ID[bandit].bandit))
+
+
+def test_a_mistake_in_a_duel_is_rejected():
+    """The comparison with the twin is able to fail: duels with the leader's whole history instead of a block."""
+
+    class Wrong(naive.NaiveRBSDA):
+        def choose(self, history, rng):
+            if all(history) and not self.queue:
+                lead = max(range(len(history)), key=lambda k: len(history[k]))
+                better = [k for k in range(len(history)) if np.mean(history[k]) > np.mean(history[lead])]
+                self.queue = better or [lead]
+            return super().choose(history, rng)
+
+    assert regret_p_value(bl.RBSDA(), Wrong(), "gaussian-drawn", rounds=120, naive_runs=400) < 1e-3
 
 
 def test_delays_have_the_stated_mean():

@@ -116,6 +116,8 @@ def test_the_pool_is_renewed_when_pulls_have_grown_by_a_twentieth():
     for pull in range(1, 401):
         arm = (pull - 1) % 3
         reward = float(rng.normal(arm, 1.0 + arm))
+        if pull == 6:
+            player._initial_arms.clear()  # all initial pulls are made
         player.learn(arm, reward)
         history[arm].append(reward)
         if pull >= 6:

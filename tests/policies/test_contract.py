@@ -5,18 +5,19 @@ from __future__ import annotations
 import copy
 import dataclasses
 import inspect
+import math
 import pickle
 
 import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader._core.rules import HistoryRule, IndexRule
+from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule
 from bootleader.policies import POLICIES, Policy
-from tests.oracle.cases import POLICY_CASES
+from tests.oracle.cases import OTHER_POLICY_CASES, POLICY_CASES
 
 NAMESPACE = {name: getattr(bl, name) for name in bl.__all__}
-ALL_POLICIES = list(dict.fromkeys([*POLICIES, *(case.policy for case in POLICY_CASES)]))
+ALL_POLICIES = list(dict.fromkeys([*POLICIES, *(case.policy for case in [*POLICY_CASES, *OTHER_POLICY_CASES])]))
 
 
 @pytest.fixture(params=ALL_POLICIES, ids=str)
@@ -27,7 +28,7 @@ def policy(request):
 def test_every_public_policy_is_listed_and_has_an_oracle():
     public = {value for value in NAMESPACE.values() if inspect.isclass(value) and issubclass(value, Policy)} - {Policy}
     assert {type(policy) for policy in POLICIES} == public
-    assert {type(case.policy) for case in POLICY_CASES} == public
+    assert {type(case.policy) for case in [*POLICY_CASES, *OTHER_POLICY_CASES]} == public
 
 
 def test_a_policy_prints_as_it_is_written(policy):
@@ -81,13 +82,18 @@ def test_a_policy_survives_pickle_and_copy(policy):
 
 def test_a_rule_is_data(policy):
     rule = policy.rule
-    assert isinstance(rule, IndexRule | HistoryRule)
+    assert isinstance(rule, IndexRule | HistoryRule | ChoiceRule)
     assert rule == type(policy)(**policy.parameters).rule
     assert all(type(number) is float for number in rule.params)
 
 
 def test_a_policy_plays(policy):
-    sim = bl.simulate(policy, bl.GaussianBandit([1.0, 0.0, 0.5]), rounds=60, runs=5, seed=2)
+    bandit = (
+        bl.GaussianBandit([1.0, 0.0, 0.5])
+        if policy.reward_range[0] == -math.inf
+        else bl.BernoulliBandit([1.0, 0.0, 0.5])
+    )
+    sim = bl.simulate(policy, bandit, rounds=60, runs=5, seed=2)
     assert sim.policies == (policy.name,)
     assert np.isfinite(sim.final_regret).all()
     assert sim.pulls.sum() == pytest.approx(60)

@@ -9,7 +9,7 @@ import numpy as np
 from bootleader._core.validation import positive
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._learner import HistoryLearner, Learner
-from bootleader.policies import IndexRule, Policy
+from bootleader.policies import ChoiceRule, IndexRule, Policy
 
 
 def learner_of(policy: Policy, seed: int, maximize: bool, half_life: float | None) -> Learner:
@@ -17,6 +17,10 @@ def learner_of(policy: Policy, seed: int, maximize: bool, half_life: float | Non
     rule = _as_played(policy, maximize).rule
     if isinstance(rule, IndexRule):
         return IndexLearner(rule, seed, half_life=half_life)
+    if isinstance(rule, ChoiceRule):
+        raise TypeError(
+            f"an agent plays policies whose rule is an IndexRule or a HistoryRule; simulate {policy!r} instead"
+        )
     if half_life is not None:
         raise ValueError(f"half_life needs a policy that keeps moments only; {policy!r} keeps every reward")
     return HistoryLearner(rule, seed)

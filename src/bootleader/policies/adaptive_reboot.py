@@ -55,6 +55,7 @@ class AdaptiveReBoot(Policy):
     """
 
     ratio: float = 1.5
+    equivariant: ClassVar[bool] = True
     reference: ClassVar[str] = "bootleader; after Wang, Yu, Hao, Cheng (2020). arXiv:2002.08436."
 
     def __post_init__(self) -> None:

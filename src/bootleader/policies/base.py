@@ -35,6 +35,7 @@ class Policy:
     """
 
     reference: ClassVar[str] = ""
+    equivariant: ClassVar[bool] = False  # whether rewards Y and aY + b, a > 0, give the same choices
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Remember which parameters were written, for ``repr`` to show those."""

@@ -27,6 +27,7 @@ class FollowTheLeader(Policy):
     FollowTheLeader()
     """
 
+    equivariant: ClassVar[bool] = True
     reference: ClassVar[str] = "Lattimore, Szepesvári (2020). Bandit Algorithms, chapter 4."
 
     @property

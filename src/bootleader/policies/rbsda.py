@@ -84,6 +84,7 @@ class RBSDA(Policy):
     RBSDA()
     """
 
+    equivariant: ClassVar[bool] = True
     reference: ClassVar[str] = "Baudry, Kaufmann, Maillard (2020). Sub-sampling for efficient exploration. NeurIPS."
 
     @property

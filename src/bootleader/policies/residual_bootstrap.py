@@ -42,6 +42,7 @@ class ResidualBootstrap(Policy):
     """
 
     weights: Weights = "gaussian"
+    equivariant: ClassVar[bool] = True
     reference: ClassVar[str] = "Wang, Yu, Hao, Cheng (2020). arXiv:2002.08436, section 2.1."
 
     def __post_init__(self) -> None:

@@ -30,6 +30,7 @@ class StudentThompson(Policy):
     2
     """
 
+    equivariant: ClassVar[bool] = True
     reference: ClassVar[str] = "Honda, Takemura (2014). Optimality of Thompson sampling for Gaussian bandits. AISTATS."
 
     @property

@@ -1,0 +1,96 @@
+"""Policies and bandits of the user's own are compiled and checked like the library's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import bootleader as bl
+from tests.simulation import own_classes as own
+
+SIZE = {"rounds": 300, "runs": 40, "seed": 5}
+BANDIT = bl.GaussianBandit(bl.Uniform(0, 1, arms=4))
+
+
+def test_an_own_copy_of_a_law_has_the_results_of_the_library() -> None:
+    mine, theirs = (bl.simulate(policy, BANDIT, **SIZE) for policy in (own.OwnReBoot(1.5), bl.ReBoot(sigma_a=1.5)))
+    np.testing.assert_array_equal(mine.final_regret, theirs.final_regret)
+
+
+@pytest.mark.parametrize("policy", [own.OwnReBoot(), own.OwnMOSS()], ids=str)
+@pytest.mark.parametrize("bandit", [BANDIT, own.LaplaceBandit(bl.Uniform(0, 1, arms=3))], ids=["ours", "own"])
+def test_own_classes_keep_the_contract(policy, bandit) -> None:
+    assert len(bl.check_policy(policy, bandit)) == 4
+
+
+def test_an_own_bandit_keeps_the_contract() -> None:
+    assert len(bl.check_bandit(own.LaplaceBandit([1.0, 0.5, 0.0], scale=2.0))) == 4
+    assert bl.check_bandit(own.Trace())
+
+
+def test_a_law_that_cannot_be_compiled_names_the_line_and_the_remedy() -> None:
+    with pytest.raises(TypeError, match=r"median.*line \d+ of .*own_classes.py.*compiled=False"):
+        bl.simulate(own.Uncompilable(), BANDIT, **SIZE)
+
+
+def test_what_breaks_the_contract_is_found() -> None:
+    with pytest.raises(AssertionError, match="equivariant"):
+        bl.check_policy(own.FalselyEquivariant(1.5))
+    with pytest.raises(AssertionError, match="standard errors away"):
+        bl.check_bandit(own.WrongMeans([1.0, 0.0]))
+    with pytest.raises(TypeError, match="a policy is"):
+        bl.check_policy(3)
+
+
+def test_regret_of_a_python_bandit_is_against_the_best_arm_of_each_round() -> None:
+    class Second:
+        def start(self, arms, rng):
+            pass
+
+        def pull(self):
+            return 1
+
+        def update(self, arm, reward):
+            pass
+
+    sim = bl.simulate(Second(), own.Trace(), rounds=200, runs=3)
+    assert sim.final_regret[0] == pytest.approx([sum(max(0.0, 1.0 - 0.01 * t) for t in range(200))] * 3)
+
+
+SCRIPT = """
+import math
+from dataclasses import dataclass
+import bootleader as bl
+
+def law(params, arm, shared):
+    return arm.mean, params[0] / math.sqrt(arm.count), math.inf
+
+@dataclass(frozen=True, repr=False)
+class Plain(bl.Policy):
+    c: float = 1.0
+
+    @property
+    def rule(self):
+        return bl.IndexRule(law, bl.Noise.NORMAL, (float(self.c),))
+
+sim = bl.simulate(Plain(), bl.GaussianBandit([1.0, 0.0]), rounds=100, runs=8, seed=1)
+loop = bl.simulate(Plain(), bl.GaussianBandit([1.0, 0.0]), rounds=100, runs=8, seed=1, compiled=False)
+assert (sim.final_regret == loop.final_regret).all()
+print(sim.mean_regret[0, -1])
+"""
+
+
+def test_a_policy_of_a_script_comes_from_the_disk_cache_in_the_next_process(tmp_path) -> None:
+    """The second process compiles no kernel: numba's cache gains no file."""
+    script = tmp_path / "idea.py"
+    script.write_text(SCRIPT)
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PATH": "/usr/bin", "PYTHONPATH": ":".join(sys.path)}
+    found = []
+    for _ in range(2):
+        subprocess.run([sys.executable, str(script)], check=True, env=environment, capture_output=True)
+        found.append({path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.nbc")})
+    assert found[0]
+    assert found[0] == found[1]
