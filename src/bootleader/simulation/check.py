@@ -142,7 +142,7 @@ def _check_value(value: Any, what: str) -> None:
 
 def _suitable(policy: Policy) -> Bandit:
     unbounded = policy.reward_range == (-math.inf, math.inf)
-    return GaussianBandit([0.5, 0.0, 0.2]) if unbounded else BernoulliBandit([0.5, 0.2, 0.3])
+    return GaussianBandit((0.5, 0.0, 0.2)) if unbounded else BernoulliBandit((0.5, 0.2, 0.3))
 
 
 def _check_same_bits(policy: Any, bandit: Bandit, what: str) -> None:
@@ -151,8 +151,8 @@ def _check_same_bits(policy: Any, bandit: Bandit, what: str) -> None:
     different = np.flatnonzero((compiled.final_regret != plain.final_regret)[0])
     _ensure(
         different.size == 0 and np.array_equal(compiled.pulls, plain.pulls),
-        f"compiled and plain play of {policy!r} on {bandit!r:.100} differ in runs {different.tolist()}: the {what} must "
-        "be plain arithmetic and math, without global state, and integers must not overflow 64 bits",
+        f"compiled and plain play of {policy!r} on {bandit!r:.100} differ in runs {different.tolist()}: the {what} "
+        "must be plain arithmetic and math, without global state, and integers must not overflow 64 bits",
     )
 
 
@@ -173,7 +173,7 @@ def _check_python_policy(policy: Any, bandit: Any) -> list[str]:
         copy.deepcopy(policy)
     except Exception as error:
         raise AssertionError(f"{policy!r} cannot be copied ({error}): make locks and files in start()") from error
-    bandit = bandit if bandit is not None else GaussianBandit([0.5, 0.0, 0.2])
+    bandit = bandit if bandit is not None else GaussianBandit((0.5, 0.0, 0.2))
     first, second = (simulate(policy, bandit, rounds=ROUNDS, runs=RUNS, seed=SEED) for _ in range(2))
     _ensure(
         np.array_equal(first.final_regret, second.final_regret),
@@ -219,14 +219,15 @@ def _check_moments(bandit: Bandit) -> None:
         return
     for k in range(min(bandit.arms, 4)):
         stream = Stream([int(stream_state(SEED, 0, int(Purpose.REWARDS), k))], 0, int(run_stride(SEED, 0)))
-        arm = RewardParameters(*(float(column[k, 0]) for column in parameters[:3]), parameters.table, 0)
+        first, second, third = (float(column[k, 0]) for column in parameters[:3])
+        arm = RewardParameters(first, second, third, parameters.table, 0)
         rewards = np.array([float(bandit.draw(arm, stream)) for _ in range(DRAWS)])
         mean, sd = float(parameters.mean[k, 0]), float(parameters.sd[k, 0])
         off = abs(rewards.mean() - mean) / max(sd / math.sqrt(DRAWS), 1e-300)
         _ensure(
             off <= FARTHEST or sd == 0.0,
-            f"{DRAWS:,} rewards of arm {k} of {bandit!r:.100} have mean {rewards.mean():.6g}, and parameters_from states "
-            f"{mean:.6g} with sd {sd:.6g}, {off:.1f} standard errors away: regret would be wrong",
+            f"{DRAWS:,} rewards of arm {k} of {bandit!r:.100} have mean {rewards.mean():.6g}, and parameters_from "
+            f"states {mean:.6g} with sd {sd:.6g}, {off:.1f} standard errors away: regret would be wrong",
         )
         _ensure(
             low <= rewards.min() and rewards.max() <= high,
