@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bootleader.inference import _kernels as kernels
-from bootleader.inference._intervals import mixture_variance
+from bootleader.inference._intervals import mixture_variance, student_reach
 from tests.inference import naive
 
 C2 = mixture_variance(0.05)
@@ -33,6 +33,16 @@ def test_the_student_mixture_is_the_integral_that_defines_it(n, shift):
 def test_the_student_reach_is_where_the_level_is_reached(n, level):
     reach = kernels.student_reach(n, 3.0 * n, level, C2)
     assert kernels.student_log_e(n, 7.0, 3.0 * n, 7.0 + reach, C2) == pytest.approx(level, abs=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.05, 1e-4])
+def test_the_reach_without_a_compiler_is_the_compiled_one(alpha):
+    count = np.array([0.0, 1.0, 2.0, 5.0, 60.0, 1e3, 1e9])
+    rss = np.array([0.0, 0.0, 1.0, 3.0, 0.0, 7.0, 1e12])
+    found = student_reach(count, rss, alpha)
+    for n, squares, reach in zip(count, rss, found, strict=True):
+        expected = kernels.student_reach(n, squares, -math.log(alpha), mixture_variance(alpha))
+        assert reach == pytest.approx(expected if n > 1 and squares > 0 else math.inf, rel=1e-12)
 
 
 def test_with_few_rewards_the_student_interval_is_the_whole_line():

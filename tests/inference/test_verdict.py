@@ -169,6 +169,7 @@ def test_the_same_log_in_another_form():
         (lambda: bl.verdict({"arm": ["a", "b"], "reward": [1, 2]}, margin=0), "margin must be"),
         (lambda: bl.verdict({"arm": ["a", "b"], "reward": [1, 2]}, arms=["a"]), "got 'b'"),
         (lambda: bl.verdict({"arm": [], "reward": []}), "no rewards"),
+        (lambda: bl.verdict({"arm": range(300), "reward": range(300)}), "give a control"),
         (lambda: holdout_verdict({"arm": ["a", "b"], "reward": [1, 2]}), "column holdout"),
     ],
 )

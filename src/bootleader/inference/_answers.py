@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Outcome = Literal["better", "worse", "same", "not yet"]
 MOST_LINES: Final = 10
+MOST_ARMS: Final = 200  # of which all pairs are compared
 
 
 @dataclass(frozen=True)
@@ -260,6 +261,11 @@ class Verdict:
 
 def pairs_of(arms: int, control: int | None) -> Any:
     if control is None:
+        if arms > MOST_ARMS:
+            pairs = arms * (arms - 1) // 2
+            raise ValueError(
+                f"{arms:,} arms have {pairs:,} pairs; give a control, to compare each arm with that one only"
+            )
         return np.array(list(combinations(range(arms), 2)), np.intp)
     return np.array([(k, control) for k in range(arms) if k != control], np.intp)
 

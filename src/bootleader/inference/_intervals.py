@@ -71,18 +71,32 @@ def method_of(bounds: Bounds | None) -> str:
 
 def arm_intervals(moments: Moments, alpha: float, bounds: Bounds | None, effective: Floats | None = None) -> Intervals:
     """An interval of this level for each arm's mean (correct ``alpha`` over the arms before)."""
-    from bootleader.inference import _kernels
-
     if bounds is not None:
+        from bootleader.inference import _kernels
+
         unit = moments.scaled(*bounds)
         ends = _kernels.betting_ends(unit.count, unit.mean, unit.rss, -math.log(alpha))
         ends = bounds.low + ends * (bounds.high - bounds.low)
         return Intervals(ends[:, 0], ends[:, 1], np.ones(len(ends), np.bool_))
     effective = effective_number(moments) if effective is None else effective
-    reach = _kernels.student_ends(moments.count, moments.rss, -math.log(alpha), mixture_variance(alpha))
+    reach = student_reach(moments.count, moments.rss, alpha)
     is_ready = (effective >= GUARD) & np.isfinite(reach)
     reach = np.where(is_ready, reach, np.inf)
     return Intervals(moments.mean - reach, moments.mean + reach, is_ready)
+
+
+def student_reach(count: Floats, rss: Floats, alpha: float) -> Floats:
+    """How far each arm's Student interval reaches from its mean.
+
+    The kernel of the same name does this for one arm. This one needs no compiler, so a summary can show intervals at
+    once.
+    """
+    n = np.maximum(count, 1.0)
+    spread = 1.0 + n * mixture_variance(alpha)
+    power = (-2.0 * math.log(alpha) + np.log(spread)) / n
+    is_finite = (count > 1.0) & (rss > 0.0) & (power < np.log(spread))
+    power = np.where(is_finite, power, 0.0)
+    return np.where(is_finite, np.sqrt(rss / n * np.expm1(power) / (1.0 - np.exp(power) / spread)), np.inf)
 
 
 def pair_intervals(

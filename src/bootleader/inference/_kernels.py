@@ -386,15 +386,6 @@ def betting_pair_end(a: Any, b: Any, level: float) -> Any:
 
 
 @kernel
-def student_ends(count: Any, rss: Any, level: float, c2: float) -> Any:
-    """How far each arm's interval reaches from its mean."""
-    reach = np.empty(len(count))
-    for k in range(len(count)):
-        reach[k] = student_reach(count[k], rss[k], level, c2) if count[k] > 1.0 and rss[k] > 0.0 else math.inf
-    return reach
-
-
-@kernel
 def student_pairs(count: Any, rss: Any, pairs: Any, level: float, c2: float) -> Any:
     """How far the interval of each pair's difference reaches from the difference of the means."""
     reach = np.empty(len(pairs))
