@@ -11,7 +11,7 @@ from scipy import stats
 
 import bootleader as bl
 from bootleader.simulation._blocks import QUANTITIES
-from bootleader.simulation.result import FORMAT
+from bootleader.simulation._files import FORMAT
 from tests.helpers import Recorder
 
 ATTRIBUTES = (
@@ -89,7 +89,8 @@ def test_a_single_run_has_no_standard_error(tmp_path):
 
 def test_frame_is_tidy(sim):
     frame = sim.to_frame()
-    assert list(frame.columns) == ["policy", "round", "mean_regret", "standard_error"]
+    quantities = ["mean_reward", "best_arm_share", "simple_regret", "best_arm_recommended"]
+    assert list(frame.columns) == ["policy", "round", "mean_regret", "standard_error", *quantities]
     assert len(frame) == 3 * 25
     assert not frame.duplicated(["policy", "round"]).any()
     for place, name in enumerate(sim.policies):
@@ -97,6 +98,40 @@ def test_frame_is_tidy(sim):
         np.testing.assert_array_equal(curve["round"], sim.rounds)
         np.testing.assert_array_equal(curve["mean_regret"], sim.mean_regret[place])
         np.testing.assert_array_equal(curve["standard_error"], sim.standard_error[place])
+        for name in quantities:
+            np.testing.assert_array_equal(curve[name], getattr(sim, name)[place])
+
+
+def test_frame_of_runs(sim):
+    frame = sim.to_frame(runs=True)
+    assert list(frame.columns) == ["policy", "run", "final_regret"]
+    assert len(frame) == 3 * 90
+    for place, name in enumerate(sim.policies):
+        rows = frame[frame["policy"] == name]
+        np.testing.assert_array_equal(rows["run"], np.arange(90))
+        np.testing.assert_array_equal(rows["final_regret"], sim.final_regret[place])
+
+
+def test_latex(sim, tmp_path):
+    named = bl.simulate(
+        {"50 % & more_{x}": bl.UCB1(), "b": bl.PHE()}, bl.GaussianBandit([30.0, 0.0]), rounds=900, runs=20, seed=1
+    )
+    text = named.to_latex(tmp_path / "table.tex")
+    assert (tmp_path / "table.tex").read_text() == text
+    lines = text.splitlines()
+    assert lines[0].startswith("% GaussianBandit(means=(30.0, 0.0), sd=1.0): 900 rounds, 20 runs, seed 1")
+    assert lines[1] == r"\begin{tabular}{lrrr}"
+    assert [line.count("&") for line in lines if line.endswith(r"\\")] == [3, 4, 3]  # one is in a name
+    assert r"50 \% \& more\_\{x\} & " in text
+    bold = [line for line in lines if r"\mathbf" in line]
+    assert len(bold) == 1
+    assert bold[0].startswith("b &") == (named.mean_regret[1, -1] < named.mean_regret[0, -1])
+    means, errors = named.mean_regret[:, -1], named.standard_error[:, -1]
+    for row, mean, error in zip(lines[5:7], means, errors, strict=True):
+        found = row.split(" & $")[1].replace(r"\mathbf{", "").replace("{,}", "")
+        assert float(found.split(r" \pm ")[0].rstrip("}")) == pytest.approx(mean, abs=0.06 * error)
+        assert float(found.split(r" \pm ")[1].rstrip("$")) == pytest.approx(error, rel=0.05)
+    assert r"\pm" not in bl.simulate(bl.UCB1(), bl.GaussianBandit([1, 0]), rounds=10, runs=1).to_latex()
 
 
 def test_table(sim):
@@ -247,7 +282,7 @@ def test_a_bandit_of_many_means_leaves_room_for_the_curves():
     assert len(sim.plot().axes[0].get_title(loc="left")) < 120
     assert max(map(len, str(sim).splitlines())) < 100
     assert "1 run," in str(sim)
-    assert len(sim.bandit) > 1_000  # the whole of it is kept
+    assert len(repr(sim.bandit)) > 1_000  # the whole of it is kept
 
 
 def test_more_curves_than_colours_stay_apart():

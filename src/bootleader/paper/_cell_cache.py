@@ -17,6 +17,7 @@ from bootleader._core.files import replacing
 from bootleader.bandits import Bandit
 from bootleader.paper._bootstrap_intervals import Floats
 from bootleader.policies import HistoryRule, Noise, Policy
+from bootleader.simulation._bandit_form import text_of
 from bootleader.simulation._blocks import QUANTITIES, Group
 from bootleader.simulation._kernels import simulation_fingerprint
 from bootleader.simulation._schedule import Gathered
@@ -148,7 +149,7 @@ def _is_result_of(found: Simulation, cell: Cell) -> bool:
             return False
     if (found.mean_regret < 0).any() or (found.standard_error < 0).any():
         return False
-    described = (found.policies, found.bandit, found.seed, int(found.rounds[-1]))
+    described = (found.policies, text_of(found.bandit), found.seed, int(found.rounds[-1]))
     return described == ((cell.policy.name,), repr(cell.bandit), cell.seed, cell.rounds)
 
 

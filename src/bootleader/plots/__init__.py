@@ -1,10 +1,11 @@
 """Pictures of results. :mod:`._curves` computes the numbers that are drawn; the other modules draw them."""
 
-from bootleader.plots._axes import label_ends, new_figure, plain, spread, write, write_to
+from bootleader.plots._axes import label_ends, mark_level, new_figure, plain, spread, write, write_to
 from bootleader.plots._curves import Band, Curve, band_in_words, curves_of, relative_curves
 from bootleader.plots._panels import log_log, regret_panels, sweep
 from bootleader.plots._ratios import dot_rows, heat_map
 from bootleader.plots._regret import Labels, Scale, curves_figure, draw_curves
+from bootleader.plots._shown import ShownFigure, shown_figure
 from bootleader.plots._styles import COLOURS, family_styles, style_of
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Curve",
     "Labels",
     "Scale",
+    "ShownFigure",
     "band_in_words",
     "curves_figure",
     "curves_of",
@@ -22,10 +24,12 @@ __all__ = [
     "heat_map",
     "label_ends",
     "log_log",
+    "mark_level",
     "new_figure",
     "plain",
     "regret_panels",
     "relative_curves",
+    "shown_figure",
     "spread",
     "style_of",
     "sweep",

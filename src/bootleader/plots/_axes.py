@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any, BinaryIO
 
@@ -20,10 +20,14 @@ LABEL_GAP = 0.056  # least distance between end labels, as a share of the panel'
 
 
 def new_figure(
-    width: float = 6.4, height: float = 4.0, columns: int = 1, sharey: bool = False
+    width: float = 6.4,
+    height: float = 4.0,
+    columns: int = 1,
+    sharey: bool = False,
+    make: Callable[..., Figure] | None = None,
 ) -> tuple[Figure, list[Any]]:
-    """Return a figure with ``columns`` panels side by side."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+    """Return a figure with ``columns`` panels side by side; ``make`` constructs it, if it is not a plain Figure."""
+    figure = (make or Figure)(figsize=(width, height), layout="constrained")
     axes = list(np.ravel(figure.subplots(1, columns, sharey=sharey)))
     for panel in axes:
         tidy(panel)
@@ -47,6 +51,11 @@ def log_axis(panel: Any) -> None:
     panel.yaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))
     panel.yaxis.set_major_formatter(FuncFormatter(plain))
     panel.yaxis.set_minor_formatter(NullFormatter())
+
+
+def mark_level(panel: Any, value: float) -> None:
+    """Draw a thin line across a panel."""
+    panel.axhline(value, color=MUTED, linewidth=0.8, zorder=0)
 
 
 def plain(value: float, _: Any = None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -30,6 +30,8 @@ def draw_curves(
     *,
     xscale: Scale = "linear",
     yscale: Scale = "linear",
+    xlabel: str = "round",
+    markers: bool = False,
 ) -> None:
     """Draw mean curves with their bands, and the band's edges as bars at some places.
 
@@ -43,11 +45,18 @@ def draw_curves(
         By name; families of policies in shades of one colour by default.
     xscale, yscale : "linear" or "log"
         Scales of the axes.
+    xlabel : str
+        What is along x.
+    markers : bool
+        Draw a dot at every x instead of a band: x is whole numbers, and there is nothing between them.
     """
     chosen = styles or family_styles(curves)
     for name, curve in curves.items():
         style = line_of(chosen[name])
-        panel.plot(curve.x, curve.mean, label=name, marker="o" if len(curve.x) == 1 else None, **style)
+        dot = {"marker": "o", "markersize": 4.5} if markers or len(curve.x) == 1 else {}
+        panel.plot(curve.x, curve.mean, label=name, **dot, **style)
+        if markers:
+            continue
         panel.fill_between(curve.x, curve.low, curve.high, color=style["color"], alpha=BAND, linewidth=0)
         at = _bar_places(curve.x, xscale)
         reach = np.clip([curve.mean[at] - curve.low[at], curve.high[at] - curve.mean[at]], 0.0, None)
@@ -55,11 +64,15 @@ def draw_curves(
             curve.x[at], curve.mean[at], reach, fmt="none", ecolor=style["color"], elinewidth=1.0, capsize=2, zorder=3
         )
     _scale_axes(panel, curves, xscale, yscale)
+    if markers and xscale == "linear":
+        edges = next(iter(curves.values())).x[[0, -1]]
+        panel.set_xlim(edges[0] - 0.25, edges[1] + 0.25)
+    panel.set_xlabel(xlabel + (" (log scale)" if xscale == "log" else ""))
 
 
 def start_log_axis(panel: Any, curves: Sequence[Curve]) -> None:
     """Start a log axis at the values that the curves have after the first rounds."""
-    after = [float(curve.mean[len(curve.mean) // 25]) for curve in curves]
+    after = [float(value) for curve in curves for value in curve.mean[len(curve.mean) // 25 :]]
     if lowest := [value for value in after if value > 0.0]:
         panel.set_ylim(bottom=0.8 * min(lowest))
 
@@ -67,9 +80,9 @@ def start_log_axis(panel: Any, curves: Sequence[Curve]) -> None:
 def _bar_places(x: npt.NDArray[Any], xscale: Scale) -> npt.NDArray[np.int64]:
     if xscale == "log":
         wanted = np.geomspace(max(float(x[0]), 1e-300), float(x[-1]), ERROR_BARS)
-        return np.unique(np.searchsorted(x, wanted * (1.0 - 1e-12)))
-    step = max(1, len(x) // ERROR_BARS)
-    return np.arange(step - 1, len(x), step)
+    else:
+        wanted = np.linspace(0.0, float(x[-1]), ERROR_BARS + 1)[1:]
+    return np.unique(np.searchsorted(x, wanted * (1.0 - 1e-12)))
 
 
 def _scale_axes(panel: Any, curves: Mapping[str, Curve], xscale: Scale, yscale: Scale) -> None:
@@ -87,7 +100,6 @@ def _scale_axes(panel: Any, curves: Mapping[str, Curve], xscale: Scale, yscale: 
     else:
         panel.set_ylim(bottom=0)
         panel.yaxis.set_major_formatter(FuncFormatter(plain))
-    panel.set_xlabel("round" + (" (log scale)" if xscale == "log" else ""))
 
 
 def curves_figure(
@@ -101,6 +113,9 @@ def curves_figure(
     title: str = "",
     subtitle: str = "",
     ylabel: str = "mean regret",
+    xlabel: str = "round",
+    markers: bool = False,
+    make: Callable[..., Figure] | None = None,
 ) -> Figure:
     """Draw one panel of curves and name them.
 
@@ -116,8 +131,12 @@ def curves_figure(
         Scales of the axes.
     labels : "end" or "legend"
         Names beside the ends of the curves, or in a legend, from the highest curve to the lowest.
-    title, subtitle, ylabel : str
+    title, subtitle, ylabel, xlabel : str
         Texts.
+    markers : bool
+        Draw a dot at every x instead of a band.
+    make : callable, optional
+        Constructs the new figure, if it is not to be a plain one.
 
     Returns
     -------
@@ -137,12 +156,12 @@ def curves_figure(
     beside_panel = labels == "end" or len(curves) > FEW_CURVES or longest > LONGEST_BELOW
     if ax is None:
         beside = LETTER * longest + 0.5 if beside_panel else 0.0
-        figure, (panel,) = new_figure(6.6 + beside, max(4.2, 0.26 * len(curves)))
+        figure, (panel,) = new_figure(6.6 + beside, max(4.2, 0.26 * len(curves)), make=make)
     else:
         panel = ax
         figure = panel.figure
         tidy(panel)
-    draw_curves(panel, curves, chosen, xscale=xscale, yscale=yscale)
+    draw_curves(panel, curves, chosen, xscale=xscale, yscale=yscale, xlabel=xlabel, markers=markers)
     panel.set_ylabel(ylabel + (" (log scale)" if yscale == "log" else ""))
     ends = {name: float(curve.mean[-1]) for name, curve in curves.items()}
     if labels == "end":

@@ -55,6 +55,7 @@ class Job:
     compiled: bool = True
     delay: Delay | None = None
     keep_curves: bool = False
+    first_run: int = 0
 
     def block(self, policy: int, first_run: int = 0, runs: int = 1) -> Block:
         """Some consecutive runs of one of the policies."""
@@ -103,7 +104,7 @@ def tasks_of(jobs: Sequence[Job], width: int, narrow: int) -> list[Task]:
             together = max(1, min(round(TASK_WORK / (sizes[0] * draws)), len(sizes) // (TASKS_A_CORE * width)))
             for first in range(0, len(sizes), together):
                 numbers = range(first, min(first + together, len(sizes)))
-                blocks = [job.block(policy, first_runs[b], sizes[b]) for b in numbers]
+                blocks = [job.block(policy, job.first_run + first_runs[b], sizes[b]) for b in numbers]
                 ordered.append((first_runs[first] / job.runs, Task(number, policy, first, blocks)))
     ordered.sort(key=lambda pair: pair[0])
     return [task for _, task in ordered]

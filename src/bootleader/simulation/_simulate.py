@@ -22,6 +22,7 @@ from bootleader.simulation._schedule import Gathered, Job, play
 from bootleader.simulation.result import Simulation
 
 LONGEST = 2**62  # rounds
+LAST_RUN = 2**62  # number of a first run
 
 
 def simulate(
@@ -35,6 +36,7 @@ def simulate(
     delay: Any = None,
     keep: Literal["curves"] | None = None,
     compiled: bool = True,
+    first_run: int = 0,
     n_jobs: int | None = None,
     executor: Executor | None = None,
     progress: bool | Callable[[int], object] = False,
@@ -67,6 +69,9 @@ def simulate(
         Keep every run's regret at every checkpoint, in ``Simulation.curves``.
     compiled : bool
         False plays everything in plain Python: slow, with the same results.
+    first_run : int
+        Number of the first run: ``simulate(..., runs=100) + simulate(..., runs=900, first_run=100)`` are the runs of
+        ``simulate(..., runs=1000)``.
     n_jobs : int, optional
         Number of threads; by default one for each core.
     executor : concurrent.futures.Executor, optional
@@ -96,7 +101,7 @@ def simulate(
     named = named_policies(policies)
     job = job_of(
         tuple(named.values()), bandit, rounds=rounds, runs=runs, seed=seed, checkpoints=checkpoints, delay=delay,
-        keep=keep, compiled=compiled,
+        keep=keep, compiled=compiled, first_run=first_run,
     )  # fmt: skip
     validate_execution(executor, n_jobs)
     with progress_callback(progress, job.runs * len(named)) as report:
@@ -106,7 +111,7 @@ def simulate(
 
 def job_of(
     policies: tuple[Any, ...], bandit: Any, *, rounds: int, runs: int, seed: int, checkpoints: Any, delay: Any,
-    keep: Any, compiled: bool,
+    keep: Any, compiled: bool, first_run: int = 0,
 ) -> Job:  # fmt: skip
     """A validated job."""
     if not isinstance(bandit, Bandit | PythonBandit):
@@ -133,6 +138,7 @@ def job_of(
         compiled=bool(compiled),
         delay=delay_from(delay),
         keep_curves=keep is not None,
+        first_run=whole("first_run", first_run, 0, LAST_RUN, "from 0 to 2**62"),
     )
 
 
@@ -167,8 +173,11 @@ def simulation_of(names: tuple[str, ...], job: Job, gathered: Sequence[Gathered]
         pulls=np.array([g.pulls / job.runs for g in gathered]),
         pulls_by_rank=np.array([g.pulls_by_rank / job.runs for g in gathered]),
         seconds=np.array([g.seconds for g in gathered]),
-        bandit=repr(job.bandit),
+        bandit=job.bandit,
         seed=job.seed,
+        first_run=job.first_run,
+        curves=np.array([g.curves for g in gathered]) if job.keep_curves else None,
+        delay=job.delay,
     )
 
 

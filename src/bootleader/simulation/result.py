@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import json
-import math
-import zipfile
-import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,62 +11,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.validation import counted
+from bootleader._core.environment import Delay
+from bootleader.simulation import _files, _merge, _tables
+from bootleader.simulation._means import true_means
+from bootleader.simulation._picture import What, picture
+from bootleader.simulation._statistics import Comparison, Correction, Method, compared
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
     from matplotlib.figure import Figure
 
     from bootleader.plots import Band, Labels, Scale
 
-FORMAT = 2
-WIDEST = 96  # letters of a bandit's description that a line has room for
-ARRAYS = ("rounds", "over_time", "final_regret", "pulls", "pulls_by_rank", "seconds")
-# What NumPy, zipfile and json raise over a file that is damaged or is no archive: flags, sizes and places included.
-DAMAGED = (ValueError, KeyError, TypeError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
+__all__ = ["Comparison", "Simulation"]
 
-
-@dataclass(frozen=True)
-class Comparison:
-    """Paired difference of the final regrets of two policies, with a 95 % interval over runs.
-
-    Attributes
-    ----------
-    a, b : str
-        Names of the policies.
-    difference : float
-        Mean over runs of the final regret of ``a`` minus that of ``b``.
-    standard_error : float
-        Standard error of the difference.
-    low, high : float
-        Ends of the 95 % interval.
-
-    Examples
-    --------
-    >>> print(Comparison("A", "B", difference=-3.0, standard_error=1.0, low=-5.0, high=-1.0))
-    A less B: -3 (95 % interval -5 to -1; A is better)
-    """
-
-    a: str
-    b: str
-    difference: float
-    standard_error: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        verdict = f"{self.a} is better" if self.high < 0 else f"{self.b} is better" if self.low > 0 else "undecided"
-        return (
-            f"{self.a} less {self.b}: {self.difference:.4g} "
-            f"(95 % interval {self.low:.4g} to {self.high:.4g}; {verdict})"
-        )
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
     """Regret of some policies on the same runs of a bandit.
+
+    ``sim["UCB1()"]`` is the simulation of one of the policies; a position, a slice or a list of names does as well.
+    ``a | b`` joins policies of the same runs, and ``a + b`` adds more runs of the same policies.
 
     Attributes
     ----------
@@ -88,10 +51,16 @@ class Simulation:
         Mean number of pulls, each run's best arm first.
     seconds : array
         Processor seconds that each policy took.
-    bandit : str
-        The bandit as it is written.
+    bandit : Bandit or str
+        The bandit. A bandit of your own comes back from a file as the text that its ``repr`` was.
     seed : int
         The seed of the simulation.
+    first_run : int
+        Number of the first run.
+    curves : array, policy x run x checkpoint, or None
+        Every run's regret at every checkpoint, if ``simulate`` was called with ``keep="curves"``.
+    delay : Delay or None
+        How late rewards arrived.
 
     Examples
     --------
@@ -99,45 +68,50 @@ class Simulation:
     >>> sim = bl.simulate([bl.UCB1(), bl.PHE()], bl.BernoulliBandit([0.2, 0.8]), rounds=100, runs=8, seed=1)
     >>> sim.policies, sim.runs, sim.final_regret.shape
     (('UCB1()', 'PHE()'), 8, (2, 8))
+    >>> sim["PHE()"].final_regret.shape
+    (1, 8)
     """
 
     policies: tuple[str, ...]
     rounds: npt.NDArray[np.int64]
-    over_time: npt.NDArray[np.float64]
-    final_regret: npt.NDArray[np.float64]
-    pulls: npt.NDArray[np.float64]
-    pulls_by_rank: npt.NDArray[np.float64]
-    seconds: npt.NDArray[np.float64]
-    bandit: str
+    over_time: Floats
+    final_regret: Floats
+    pulls: Floats
+    pulls_by_rank: Floats
+    seconds: Floats
+    bandit: Any
     seed: int
+    first_run: int = 0
+    curves: Floats | None = None
+    delay: Delay | None = None
 
     @property
-    def mean_regret(self) -> npt.NDArray[np.float64]:
+    def mean_regret(self) -> Floats:
         """Mean over runs of the pseudo-regret (policy x checkpoint)."""
         return self.over_time[:, 0, 0]
 
     @property
-    def standard_error(self) -> npt.NDArray[np.float64]:
+    def standard_error(self) -> Floats:
         """Standard error of the mean regret (policy x checkpoint)."""
         return self.over_time[:, 0, 1]
 
     @property
-    def mean_reward(self) -> npt.NDArray[np.float64]:
+    def mean_reward(self) -> Floats:
         """Mean over runs of the sum of the rewards (policy x checkpoint)."""
         return self.over_time[:, 1, 0]
 
     @property
-    def best_arm_share(self) -> npt.NDArray[np.float64]:
+    def best_arm_share(self) -> Floats:
         """Mean share of the pulls so far that went to the best arm (policy x checkpoint)."""
         return self.over_time[:, 2, 0]
 
     @property
-    def simple_regret(self) -> npt.NDArray[np.float64]:
+    def simple_regret(self) -> Floats:
         """Mean gap of the recommended arm, the one with the largest sample mean (policy x checkpoint)."""
         return self.over_time[:, 3, 0]
 
     @property
-    def best_arm_recommended(self) -> npt.NDArray[np.float64]:
+    def best_arm_recommended(self) -> Floats:
         """Share of the runs in which the recommended arm is the best one (policy x checkpoint)."""
         return self.over_time[:, 4, 0]
 
@@ -145,6 +119,49 @@ class Simulation:
     def runs(self) -> int:
         """Number of runs."""
         return int(self.final_regret.shape[1])
+
+    @property
+    def means(self) -> Floats:
+        """The runs' true means (run x arm), computed again from the bandit and the seed.
+
+        Of a bandit whose rewards change these are the means of its first phase, without drift and season.
+
+        Raises
+        ------
+        ValueError
+            If the bandit came from a file as a text.
+        """
+        return true_means(self.bandit, self.seed, self.first_run, self.runs)
+
+    def quantiles(self, *shares: float) -> Floats:
+        """Quantiles over runs of the regret at every checkpoint, exact.
+
+        Parameters
+        ----------
+        *shares : float
+            Which quantiles, each from 0 to 1.
+
+        Returns
+        -------
+        array, policy x share x checkpoint
+            The quantiles.
+
+        Raises
+        ------
+        ValueError
+            If the simulation has no curves, or a share is not from 0 to 1.
+
+        Examples
+        --------
+        >>> import bootleader as bl
+        >>> bandit = bl.BernoulliBandit([0.2, 0.8])
+        >>> sim = bl.simulate(bl.UCB1(), bandit, rounds=100, runs=8, checkpoints=4, keep="curves")
+        >>> sim.quantiles(0.1, 0.9).shape
+        (1, 2, 4)
+        """
+        if not shares or not all(isinstance(share, int | float) and 0.0 <= share <= 1.0 for share in shares):
+            raise ValueError(f"quantiles are numbers from 0 to 1, such as quantiles(0.1, 0.9), got {shares!r}")
+        return np.moveaxis(np.quantile(self._kept_curves("quantiles over time"), shares, axis=1), 0, 1)
 
     def summary(self) -> pd.DataFrame:
         """Summarise the final regret over runs.
@@ -154,67 +171,106 @@ class Simulation:
         pandas.DataFrame
             One row a policy: mean final regret, standard error, median, 95 % and 99 % quantile, processor seconds.
         """
-        import pandas as pd
+        return _tables.summary(self)
 
-        quantile = np.quantile(self.final_regret, [0.5, 0.95, 0.99], axis=1)
-        return pd.DataFrame(
-            {
-                "policy": self.policies,
-                "mean_regret": self.mean_regret[:, -1],
-                "standard_error": self.standard_error[:, -1],
-                "median": quantile[0],
-                "quantile_95": quantile[1],
-                "quantile_99": quantile[2],
-                "seconds": self.seconds,
-            }
-        )
+    def to_frame(self, runs: bool = False) -> pd.DataFrame:
+        """Return the results as a tidy frame.
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the regret curves as a tidy frame.
+        Parameters
+        ----------
+        runs : bool
+            Whether to list the runs instead of the checkpoints.
 
         Returns
         -------
         pandas.DataFrame
-            One row a policy and checkpoint, with columns policy, round, mean_regret and standard_error.
+            One row a policy and checkpoint, with columns policy, round, mean_regret, standard_error, mean_reward,
+            best_arm_share, simple_regret and best_arm_recommended; or one row a policy and run, with columns policy,
+            run and final_regret.
         """
-        import pandas as pd
+        return _tables.frame_of_runs(self) if runs else _tables.frame_over_time(self)
 
-        count = len(self.rounds)
-        return pd.DataFrame(
-            {
-                "policy": np.repeat(self.policies, count),
-                "round": np.tile(self.rounds, len(self.policies)),
-                "mean_regret": self.mean_regret.ravel(),
-                "standard_error": self.standard_error.ravel(),
-            }
-        )
+    def to_latex(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the final regret as a LaTeX table, for the package booktabs.
 
-    def compare(self, a: str | int, b: str | int) -> Comparison:
-        """Compare the final regrets of two policies, run by run.
+        Parameters
+        ----------
+        path : path, optional
+            The file to write.
+
+        Returns
+        -------
+        str
+            The table: mean and standard error, median and 95 % quantile; the smallest mean is bold.
+        """
+        text = _tables.latex(self)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def compare(self, a: str | int, b: str | int, at: int | None = None, method: Method = "t") -> Comparison:
+        """Compare the regrets of two policies, run by run.
 
         Parameters
         ----------
         a, b : str or int
             The policies: names as in :attr:`policies`, or positions.
+        at : int, optional
+            The checkpoint at which to compare; by default the last. Others need ``keep="curves"``.
+        method : {"t", "bootstrap", "wilcoxon"}
+            The paired t test; the percentile bootstrap of the mean difference, seeded with the simulation's seed; or
+            Wilcoxon's signed-rank test, whose difference is the pseudo-median.
 
         Returns
         -------
         Comparison
-            The mean of the differences, ``a`` minus ``b``, with its standard error and a 95 % interval.
+            The difference, ``a`` minus ``b``, with its standard error, a 95 % interval and a p value.
 
         Raises
         ------
         ValueError
-            If the simulation has no such policy.
-        """
-        from scipy.special import stdtrit
+            If the simulation has no such policy or checkpoint, ``method`` is none of the three, or ``at`` is not the
+            last checkpoint and the simulation has no curves.
 
-        first, second = self._position(a), self._position(b)
-        difference = self.final_regret[first] - self.final_regret[second]
-        mean = float(difference.mean())
-        error = float(difference.std(ddof=1) / math.sqrt(self.runs)) if self.runs > 1 else math.nan
-        reach = float(stdtrit(self.runs - 1, 0.975)) * error if self.runs > 1 else math.nan
-        return Comparison(self.policies[first], self.policies[second], mean, error, mean - reach, mean + reach)
+        Examples
+        --------
+        >>> import bootleader as bl
+        >>> sim = bl.simulate([bl.UCB1(), bl.PHE()], bl.BernoulliBandit([0.2, 0.8]), rounds=100, runs=8, seed=1)
+        >>> sim.compare("UCB1()", "PHE()").p_value < 0.05
+        True
+        """
+        first, second = _merge.positions(self, [a, b])
+        regret = self._regret_at(at)
+        return compared(
+            self.policies[first], self.policies[second], regret[first], regret[second],
+            at=int(self.rounds[-1]) if at is None else int(at), method=method, seed=self.seed,
+        )  # fmt: skip
+
+    def compare_all(
+        self, correction: Correction | None = "holm", at: int | None = None, method: Method = "t"
+    ) -> pd.DataFrame:
+        """Compare all pairs of policies.
+
+        Parameters
+        ----------
+        correction : {"holm", "bonferroni"} or None
+            How to correct the p values for their number.
+        at, method
+            As in :meth:`compare`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a pair, with columns a, b, difference, standard_error, low, high, p_value, corrected_p_value and
+            better: the better policy if the corrected p value is below 0.05, else "undecided". The intervals are each
+            of 95 %, not corrected.
+
+        Raises
+        ------
+        ValueError
+            If there is only one policy, ``correction`` is none of these, or as in :meth:`compare`.
+        """
+        return _tables.frame_of_comparisons(self, correction, at, method)
 
     def plot(
         self,
@@ -222,6 +278,7 @@ class Simulation:
         *,
         ax: Any = None,
         policies: Sequence[str | int] | None = None,
+        what: What = "regret",
         xscale: Scale = "linear",
         yscale: Scale = "linear",
         band: Band = "se",
@@ -229,75 +286,57 @@ class Simulation:
         title: str | None = None,
         relative_to: str | int | None = None,
     ) -> Figure:
-        """Draw the regret curves.
+        """Draw curves over time with bands, or pulls by the arm's rank.
 
         Parameters
         ----------
         path : path, optional
-            The file to write; its ending decides the format: .png, .svg or .pdf.
+            The file to write; its ending decides the format.
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         policies : sequence of str or int, optional
-            The policies to draw: names as in :attr:`policies`, or positions. By default all.
-        xscale, yscale : "linear" or "log"
+            Which policies, by name or position; by default all.
+        what : {"regret", "best_arm_share", "simple_regret", "pulls_by_rank"}
+            What to draw.
+        xscale, yscale : {"linear", "log"}
             Scales of the axes.
-        band : "se", "95%" or (low, high)
-            Around the mean: one standard error, the 95 % interval, or two quantiles over runs.
-        labels : "end" or "legend"
+        band : {"se", "95%"} or (low, high)
+            One standard error, the 95 % interval of the mean, or two quantiles over runs, which need
+            ``keep="curves"``.
+        labels : {"end", "legend"}
             Names beside the ends of the curves, or in a legend.
         title : str, optional
-            By default what is drawn, with the number of runs.
+            The title; by default it says what is drawn.
         relative_to : str or int, optional
-            A policy; regrets are divided by its mean regret.
+            A policy by whose mean to divide.
 
         Returns
         -------
         matplotlib.figure.Figure
-            The figure.
+            The figure. It shows as the value of a notebook cell; after ``import matplotlib.pyplot`` and without
+            ``path`` or ``ax`` it is also pyplot's current figure.
 
         Raises
         ------
         TypeError
             If ``path`` is not the name of a file.
         ValueError
-            If the simulation has no such policy, or an option is none of the accepted values.
+            If the simulation has no such policy, or an argument is none of the accepted ones.
         """
-        from bootleader.plots import band_in_words, curves_figure, curves_of, relative_curves, write
-
-        if path is not None and not isinstance(path, str | PathLike):
-            raise TypeError(f"path must be the name of a file to write, such as 'regret.png', or None, got {path!r}")
-        curves = curves_of(
-            self.policies, self.rounds, self.mean_regret, self.standard_error, runs=self.runs, band=band,
-            per_run=getattr(self, "curves", None),
+        return picture(
+            self, path, ax=ax, policies=policies, what=what, xscale=xscale, yscale=yscale, band=band, labels=labels,
+            title=title, relative_to=relative_to,
         )  # fmt: skip
-        words = "Mean regret"
-        if relative_to is not None:
-            divisor = self.policies[self._position(relative_to)]
-            curves = relative_curves(curves, divisor)
-            words += f" relative to {divisor}"
-        if policies is not None:
-            curves = {self.policies[place]: curves[self.policies[place]] for place in map(self._position, policies)}
-        figure = curves_figure(
-            curves, ax=ax, xscale=xscale, yscale=yscale, labels=labels, subtitle=shortened(self.bandit),
-            title=f"{words} over {counted(self.runs, 'run')}" if title is None else title,
-            ylabel=f"{'regret ratio' if relative_to is not None else 'mean regret'}, {band_in_words(band)}",
-        )  # fmt: skip
-        if path is not None:
-            write(figure, path)
-        return figure
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write everything to one ``.npz`` file (plain arrays, no pickle).
+        """Write everything to one ``.npz`` file (plain arrays, no pickle), whole or not at all.
 
         Parameters
         ----------
         path : path
             The file to write.
         """
-        about = {"format": FORMAT, "policies": self.policies, "bandit": self.bandit, "seed": self.seed}
-        arrays: dict[str, Any] = {name: getattr(self, name) for name in ARRAYS}
-        with open(path, "wb") as file:
-            np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
+        _files.write_simulation(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Simulation:
@@ -318,48 +357,50 @@ class Simulation:
         ValueError
             If the file is damaged, is not a saved simulation, or has a format that this version cannot read.
         """
-        content = io.BytesIO(Path(path).read_bytes())
-        try:
-            with np.load(content, allow_pickle=False) as stored:
-                about = json.loads(str(stored["about"]))
-                known = about["format"] == FORMAT
-                arrays = {name: stored[name] for name in ARRAYS} if known else {}
-            if known:
-                return cls(policies=tuple(about["policies"]), bandit=about["bandit"], seed=about["seed"], **arrays)
-        except DAMAGED as error:
-            raise ValueError(f"{path} is not a saved Simulation (see Simulation.save), or not all of one") from error
-        raise ValueError(f"{path} has format {about['format']!r}; this version reads format {FORMAT}")
+        return cls(**_files.read_simulation(path))
+
+    def __getitem__(self, policies: str | int | slice | Sequence[str | int]) -> Simulation:
+        if isinstance(policies, slice):
+            places = list(range(len(self.policies)))[policies]
+        elif isinstance(policies, str) or not isinstance(policies, Sequence):
+            places = [_merge.position(self, policies)]
+        else:
+            places = _merge.positions(self, policies)
+        if not places or len(set(places)) < len(places):
+            raise ValueError(f"choose each policy once, and at least one, got {policies!r}")
+        return _merge.chosen(self, places)
+
+    def __len__(self) -> int:
+        return len(self.policies)
+
+    def __iter__(self) -> Iterator[Simulation]:
+        return (self[place] for place in range(len(self.policies)))
+
+    def __or__(self, other: Simulation) -> Simulation:
+        return _merge.joined(self, other) if isinstance(other, Simulation) else NotImplemented
+
+    def __add__(self, other: Simulation) -> Simulation:
+        return _merge.extended(self, other) if isinstance(other, Simulation) else NotImplemented
 
     def __str__(self) -> str:
-        size = f"{counted(int(self.rounds[-1]), 'round')}, {counted(self.runs, 'run')}, seed {self.seed}"
-        header = f"{shortened(self.bandit)}\n{size}\n\n"
-        formatters: Any = dict.fromkeys(
-            ("mean_regret", "standard_error", "median", "quantile_95", "quantile_99"), _readable
-        )
-        formatters |= {"seconds": "{:.3g}".format}
-        return header + self.summary().to_string(index=False, formatters=formatters)
+        return _tables.table(self)
 
     __repr__ = __str__
 
-    def _position(self, policy: str | int) -> int:
-        if isinstance(policy, str) and policy in self.policies:
-            return self.policies.index(policy)
-        if isinstance(policy, int) and not isinstance(policy, bool) and 0 <= policy < len(self.policies):
-            return policy
-        raise ValueError(f"unknown policy {policy!r}; this simulation has {', '.join(map(repr, self.policies))}")
+    def _regret_at(self, at: int | None) -> Floats:
+        """Every run's regret at a checkpoint (policy x run)."""
+        if at is None or at == self.rounds[-1]:
+            return self.final_regret
+        (found,) = np.nonzero(self.rounds == at)
+        if len(found) == 0:
+            nearest = np.sort(self.rounds[np.argsort(np.abs(self.rounds - at), kind="stable")[:2]])
+            raise ValueError(
+                f"at must be one of the checkpoints, got {at!r}; the nearest are {', '.join(map(str, nearest))}. "
+                f"simulate(..., checkpoints=[{at}]) keeps it"
+            )
+        return self._kept_curves("a comparison before the last round")[:, :, int(found[0])]
 
-
-def shortened(text: str) -> str:
-    """A text in one line: of a bandit with very many means the first and the last.
-
-    Examples
-    --------
-    >>> len(shortened("GaussianBandit(means=(" + "1.0, " * 1000 + "), sd=1.0)")) <= WIDEST
-    True
-    """
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 30]} … {text[-24:]}"
-
-
-def _readable(value: float) -> str:
-    """Four digits at least, and whole numbers in full: 1.234, 12.34, 133,421."""
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.4g}"
+    def _kept_curves(self, use: str) -> Floats:
+        if self.curves is None:
+            raise ValueError(f'{use} needs every run\'s curve: simulate(..., keep="curves") keeps them')
+        return self.curves
