@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bootleader._core.text import printable
 from bootleader._core.validation import counted
+from bootleader.agent._answers import summary_intervals
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._learner import Learner
 from bootleader.policies import Policy
@@ -19,7 +20,7 @@ MOST_ROWS: Final = 10  # arms that a repr shows
 
 
 def summary_table(
-    learner: Learner, names: Sequence[str], chances: Mapping[str, float] | None, maximize: bool
+    learner: Learner, names: Sequence[str], chances: Mapping[str, float] | None, maximize: bool, fades: bool
 ) -> pd.DataFrame:
     """A row for each arm."""
     import pandas as pd
@@ -27,12 +28,15 @@ def summary_table(
     arms = [learner.state_now(slot) for slot in range(len(names))]
     total = max(1, sum(arm.rewards for arm in arms))
     sign = 1.0 if maximize else -1.0
+    low, high = summary_intervals(learner, arms, maximize, fades)
     return pd.DataFrame(
         {
             "pulls": [arm.rewards for arm in arms],
             "weight": [arm.count for arm in arms],
             "mean": [sign * arm.mean if arm.count > 0.0 else math.nan for arm in arms],
             "standard_error": [arm.standard_error for arm in arms],
+            "low": low,
+            "high": high,
             "probability": [chances[name] if chances is not None else 0.0 for name in names],
             "share": [arm.rewards / total for arm in arms],
             "open": [arm.in_flight for arm in arms],

@@ -38,6 +38,8 @@ from bootleader.policies import Policy
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bootleader.inference import Verdict
+
 
 class Agent(AgentCore):
     """A policy at work in a program, on arms with names.
@@ -379,15 +381,65 @@ class Agent(AgentCore):
         -------
         DataFrame
             Columns ``pulls`` (rewards learnt), ``weight`` (what a half-life has left of them), ``mean`` and its
-            ``standard_error`` (with a half-life, the weighted ones), ``probability`` of being chosen next, ``share``
-            of the pulls, ``open`` decisions, ``active``.
+            ``standard_error`` (with a half-life, the weighted ones), ``low`` and ``high``, the interval of the true
+            mean, ``probability`` of being chosen next, ``share`` of the pulls, ``open`` decisions, ``active``.
+
+        Notes
+        -----
+        ``probability`` is the chance of being *chosen next*, not of being best. The means of arms that a policy has
+        chosen are biased: an arm that begins badly is played less and cannot recover. The intervals allow for this:
+        with 95 % probability none of them ever excludes its mean, however often one looks. They are NaN where there is no
+        answer yet, with a half-life, and for policies that keep no fourth moments. :meth:`verdict` compares arms.
         """
         from bootleader.agent._summary import summary_table
 
         with self._lock:
             self._finish()
             chances = self._probabilities() if any(arm.active for arm in self._learner.arms) else None
-            return summary_table(self._learner, self._names, chances, self.maximize)
+            return summary_table(self._learner, self._names, chances, self.maximize, self.half_life is not None)
+
+    def verdict(
+        self,
+        *,
+        low: float | None = None,
+        high: float | None = None,
+        alpha: float = 0.05,
+        control: str | None = None,
+        margin: float | None = None,
+        unit: str = "reward",
+    ) -> Verdict:
+        """Which arm is better, by how much, and may one stop: valid at any time one looks.
+
+        Parameters
+        ----------
+        low, high : float, optional
+            Bounds that no reward can exceed: the answer is exact then. Without them the policy has to keep fourth
+            moments, as AdaptiveReBoot does, or a history.
+        alpha : float
+            Chance of ever giving a wrong answer that is allowed, over all comparisons together.
+        control : str, optional
+            Compare each arm with this one only.
+        margin : float, optional
+            Arms that are known to differ by less than this count as the same.
+        unit : str
+            What a reward is for, such as ``"visit"``; for the sentences.
+
+        Returns
+        -------
+        Verdict
+            As of :func:`bootleader.verdict`.
+
+        Raises
+        ------
+        ValueError
+            If the agent has a half-life, or the policy keeps too little for an answer without bounds.
+        """
+        from bootleader.agent._answers import agent_verdict
+
+        options = {"low": low, "high": high, "alpha": alpha, "control": control, "margin": margin, "unit": unit}
+        with self._lock:
+            self._finish()
+            return agent_verdict(self._learner, self._names, self.maximize, self.half_life, options)
 
     def __repr__(self) -> str:
         from bootleader.agent._summary import described
