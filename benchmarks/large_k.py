@@ -74,7 +74,7 @@ class Run:
         bandit = bl.GaussianBandit(bl.Uniform(0, 1, arms=arms))
         self.block = blocks.Block(policy, bandit, seed, 0, 1, horizon, np.array([horizon]))
         self.runs = blocks.Runs.of(self.block)
-        self.kernel, self.plan = _kernels.large_k(policy.rule, bandit, horizon)
+        self.kernel, self.plan = _kernels.large_k(policy, bandit, horizon)
         self.state = new_state(np.ones(arms), self.runs.gap[:, 0].copy(), policy.rule.fourth_moment)
         self.played = 0
 

@@ -10,7 +10,6 @@ from scipy import stats
 
 import bootleader as bl
 from bootleader._core import rules
-from bootleader.simulation._blocks import uses_leader_tree
 
 ALARM = 1e-3
 NOISY = [bl.ReBoot(1.5), bl.AdaptiveReBoot(), bl.StudentThompson(), bl.ResidualBootstrap(), bl.ThompsonSampling()]
@@ -66,10 +65,10 @@ def test_results_do_not_depend_on_the_number_of_runs() -> None:
 def test_the_kernel_is_chosen_by_the_number_of_arms_alone() -> None:
     for policy in NOISY + NOISELESS:
         crossover = rules.CROSSOVER[policy.rule.noise]
-        assert uses_leader_tree(policy, crossover)
-        assert not uses_leader_tree(policy, crossover - 1)
-    for policy in (bl.PHE(1.0), bl.UCB1(), bl.Giro(1.0)):
-        assert not uses_leader_tree(policy, 10**6)
+        assert policy.rule.uses_leader_tree(crossover)
+        assert not policy.rule.uses_leader_tree(crossover - 1)
+    for policy in (bl.PHE(1.0), bl.UCB1()):
+        assert not policy.rule.uses_leader_tree(10**6)
 
 
 @pytest.mark.slow
