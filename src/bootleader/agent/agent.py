@@ -384,11 +384,12 @@ class Agent(AgentCore):
             ``standard_error`` (with a half-life, the weighted ones), ``low`` and ``high``, the interval of the true
             mean, ``probability`` of being chosen next, ``share`` of the pulls, ``open`` decisions, ``active``.
 
-        Notes ----- ``probability`` is the chance of being *chosen next*, not of being best. The means of arms that a
-        policy has chosen are biased: an arm that begins badly is played less and cannot recover. The intervals allow
-        for this: with 95 % probability none of them ever excludes its mean, however often one looks. They are NaN
-        where there is no answer yet, with a half-life, and for policies that keep no fourth moments. :meth:`verdict`
-        compares arms.
+        Notes
+        -----
+        ``probability`` is the chance of being *chosen next*, not of being best. The means of arms that a policy has
+        chosen are biased: an arm that begins badly is played less and cannot recover. The intervals allow for this:
+        with 95 % probability none of them ever excludes its mean, however often one looks. They are NaN where there
+        is no answer yet, with a half-life, and for policies that keep no fourth moments. :meth:`verdict` compares arms.
         """
         from bootleader.agent._summary import summary_table
 

@@ -25,6 +25,8 @@ class Policy:
     ----------
     reference : str
         The publication that defines the policy.
+    equivariant : bool
+        Whether rewards Y and aY + b, a > 0, give the same choices.
 
     Examples
     --------
@@ -35,7 +37,7 @@ class Policy:
     """
 
     reference: ClassVar[str] = ""
-    equivariant: ClassVar[bool] = False  # whether rewards Y and aY + b, a > 0, give the same choices
+    equivariant: ClassVar[bool] = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Remember which parameters were written, for ``repr`` to show those."""

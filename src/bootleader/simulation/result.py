@@ -255,7 +255,9 @@ class Simulation:
         ----------
         correction : {"holm", "bonferroni"} or None
             How to correct the p values for their number.
-        at, method
+        at : int, optional
+            As in :meth:`compare`.
+        method : {"t", "bootstrap", "wilcoxon"}
             As in :meth:`compare`.
 
         Returns
