@@ -223,6 +223,11 @@ def test_markup_in_a_text_is_escaped():
     ).replace("1 [0, 2]", '<span class="nb">1 [0, 2]</span>')
 
 
+@pytest.mark.parametrize("value", ["1.5 [1.2, 1.8]", "0.15 % [0.03, 0.44]", "95 %", "1,234 [1,000, inf]", "nan [0, 0]"])
+def test_what_must_stay_on_one_line_is_found(value):
+    assert str(marked(f"about {value}, at most")) == f'about <span class="nb">{value}</span>, at most'
+
+
 def test_columns_of_numbers_are_recognised():
     frame = pd.DataFrame({"a": ["x", "1"], "b": ["1.5 [1, 2]", "–"], "c": [1, 2.5], "d": ["0.1 ms | 30 ms", "2 ms"]})
     assert numeric_columns(frame) == [False, True, True, True]

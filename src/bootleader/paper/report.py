@@ -25,7 +25,7 @@ NORMAL_LETTERS, DENSE_LETTERS = 130, 165  # of a table's row that fit the page, 
 NARROW_TEXT = 24  # letters of a column of text, which may be broken into lines
 WIDE: Final = 2.0  # width over height of a figure that needs the whole width of the page
 NUMBER: Final = r"[-−+]?(?:\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|inf|nan)"
-INTERVAL: Final = re.compile(rf"(?<![\w.]){NUMBER}(?: ?%)? \[[^\[\]]*\]")
+INTERVAL: Final = re.compile(rf"(?<![\w.]){NUMBER}(?:(?: ?%)? \[[^\[\]]*\]| %)")
 VALUE: Final = re.compile(rf"^(?P<label>.*?)[:,]? (?P<value>{NUMBER}(?: ?%)?(?: \[[^\[\]]*\])?)$")
 UNIT: Final = r"(?: ?(?:%|×|ms|µs|s|k|B|KiB|MiB))?"
 NUMERIC: Final = re.compile(
@@ -164,7 +164,7 @@ def short_title(part: Part) -> str:
 
 
 def marked(text: Any) -> Any:
-    """Return text as HTML: formulas typeset, an estimate and its interval kept on one line."""
+    """Return text as HTML: formulas typeset, an estimate and its interval, or a percentage, kept on one line."""
     import markupsafe
 
     done, position = [], 0
