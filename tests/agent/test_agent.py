@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from decimal import Decimal
 from fractions import Fraction
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import bootleader as bl
+from bootleader.agent._serialization import checksum
 from bootleader.policies import POLICIES
 from tests.helpers import COLOURS, agent_of, exact_moments, run_python
 from tests.oracle.cases import POLICY_CASES
@@ -35,8 +37,22 @@ def test_two_calls_find_the_best_arm() -> None:
     assert sorted(choices[:6]) == sorted(COLOURS * 2)
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
-def test_every_policy_of_the_library_plays(policy: Any) -> None:
+PLAYED = [policy for policy in POLICIES if not isinstance(policy.rule, bl.ChoiceRule)]
+
+
+@pytest.mark.parametrize("policy", [policy for policy in POLICIES if policy not in PLAYED], ids=str)
+def test_a_policy_that_looks_at_all_arms_at_once_is_for_simulations(policy: Any) -> None:
+    with pytest.raises(TypeError, match=r"simulate .* instead"):
+        agent_of(policy)
+    body = json.loads(agent_of().to_json())
+    body.pop("checksum")
+    body["policy"] = {"name": type(policy).__name__, "parameters": {}}
+    with pytest.raises(ValueError, match="an agent does not play"):
+        bl.Agent.from_json(json.dumps({**body, "checksum": checksum(body)}))
+
+
+@pytest.mark.parametrize("policy", PLAYED, ids=str)
+def test_every_other_policy_of_the_library_plays(policy: Any) -> None:
     agent = agent_of(policy)
     fed(agent, 60)
     assert agent.summary()["pulls"].sum() == 60

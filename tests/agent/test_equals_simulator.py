@@ -52,6 +52,14 @@ def test_an_agent_makes_the_choices_of_the_simulation_that_has_its_seed(case: An
     np.testing.assert_array_equal(np.bincount(choices, minlength=3), simulation.pulls[0])
 
 
+@pytest.mark.parametrize("late", [False, True], ids=["pull", "decide"])
+def test_laws_that_change_in_every_round(late: bool) -> None:
+    bandit = bl.BernoulliBandit([0.3, 0.5, 0.45])
+    simulation = bl.simulate(bl.KLUCB(), bandit, rounds=300, runs=1, seed=11, checkpoints=300)
+    choices = played(bl.KLUCB(), bandit, 11, 300, late)
+    np.testing.assert_array_equal(regret_curve(choices, bandit, 11), simulation.mean_regret[0])
+
+
 MANY = bl.GaussianBandit(bl.Uniform(0, 1, arms=600), sd=0.8)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from bootleader._core.rules import IndexRule, Rule
+from bootleader._core.rules import ChoiceRule, IndexRule, Rule
 from bootleader._core.text import printable
 from bootleader.agent._schema import ArmRecord, DecisionsRecord, Document, IndexRecord, TreeRecord, refuse
 from bootleader.agent._validation import LARGEST_REWARD, MOST_NESTED, nesting
@@ -30,6 +30,8 @@ def check_document(document: Document, rule: Rule) -> None:
     ValueError
         With the reason.
     """
+    if isinstance(rule, ChoiceRule) or (isinstance(rule, IndexRule) and rule.fourth_moment):
+        raise refuse(f"its policy {document.policy.name} is one that an agent does not play")
     _distinct("arms", (arm.name for arm in document.arms))
     _distinct("removed", document.removed)
     if clash := {arm.name for arm in document.arms} & set(document.removed):

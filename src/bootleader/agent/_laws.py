@@ -16,10 +16,10 @@ Law = tuple[float, float, float]
 class MutableStatistics:
     """What a law may know of one arm, in an object that is used again and again."""
 
-    __slots__ = ("count", "mean", "noise_sd", "rss")
+    __slots__ = ("count", "fourth", "mean", "noise_sd", "rss")
 
     def __init__(self) -> None:
-        self.count = self.mean = self.rss = 0.0
+        self.count = self.mean = self.rss = self.fourth = 0.0
         self.noise_sd = 1.0
 
 

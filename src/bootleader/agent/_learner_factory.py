@@ -6,15 +6,26 @@ import dataclasses
 
 import numpy as np
 
+from bootleader._core.rules import ChoiceRule, IndexRule
 from bootleader._core.validation import positive
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._learner import HistoryLearner, Learner
-from bootleader.policies import ChoiceRule, IndexRule, Policy
+from bootleader.policies import Policy
 
 
 def learner_of(policy: Policy, seed: int, maximize: bool, half_life: float | None) -> Learner:
-    """A learner without arms."""
+    """A learner without arms.
+
+    Raises
+    ------
+    TypeError
+        If an agent cannot play the policy.
+    ValueError
+        If it cannot play it with a half-life.
+    """
     rule = _as_played(policy, maximize).rule
+    if isinstance(rule, IndexRule) and rule.fourth_moment:
+        raise TypeError(f"policy must not need fourth moments, which an agent does not keep, got {policy!r}")
     if isinstance(rule, IndexRule):
         return IndexLearner(rule, seed, half_life=half_life)
     if isinstance(rule, ChoiceRule):

@@ -19,6 +19,7 @@ POLICIES: tuple[Any, ...] = (
     bl.UCB1(),
     bl.FollowTheLeader(),
     bl.EpsilonGreedy(0.2),
+    bl.KLUCB(),
     bl.Giro(),
     bl.ReBoot(sigma_a=1.0, weights="mammen"),
 )
