@@ -25,17 +25,20 @@ BANDITS = [
 
 @pytest.mark.parametrize("bandit", BANDITS, ids=lambda bandit: type(bandit).__name__)
 def test_every_policy_plays(bandit):
-    simulation = bl.simulate(list(POLICIES), bandit, rounds=40, runs=3, seed=1)
-    assert simulation.final_regret.shape == (len(POLICIES), 3)
+    least, most = bandit.reward_range
+    policies = [policy for policy in POLICIES if policy.reward_range[0] <= least and most <= policy.reward_range[1]]
+    assert len(policies) > len(POLICIES) / 2
+    simulation = bl.simulate(policies, bandit, rounds=40, runs=3, seed=1)
+    assert simulation.final_regret.shape == (len(policies), 3)
     assert np.isfinite(simulation.final_regret).all()
-    assert len(simulation.summary()) == len(POLICIES)
+    assert len(simulation.summary()) == len(policies)
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 def test_an_agent_survives_a_restart(policy):
     agent = bl.Agent(policy, ["a", "b"], seed=3)
     for reward in range(12):
-        agent.update(agent.pull(), float(reward % 5))
+        agent.update(agent.pull(), 0.25 * (reward % 5))
     restored = bl.Agent.from_json(agent.to_json())
     assert [restored.pull() for _ in range(5)] == [agent.pull() for _ in range(5)]
 
