@@ -74,6 +74,7 @@ OTHER_POLICY_CASES = [
     PolicyCase(bl.BetaThompson(), naive.NaiveBetaThompson()),
     PolicyCase(bl.BetaThompson(a=0.5, b=2.0), naive.NaiveBetaThompson(0.5, 2.0)),
     PolicyCase(bl.RBSDA(), naive.NaiveRBSDA()),
+    PolicyCase(bl.Discounted(bl.ReBoot(sigma_a=0.7), half_life=20), naive.NaiveDiscountedReBoot(0.7, 20.0)),
 ]
 
 _MEANS = bl.Uniform(0, 1, arms=3)

@@ -269,6 +269,44 @@ class NaiveRBSDA:
         return self.queue.pop()
 
 
+@dataclass
+class NaiveDiscountedReBoot:
+    """Every reward has a weight, halved by every ``half_life`` rewards after it; an arm's weights sum to 1 at least."""
+
+    sigma_a: float
+    half_life: float
+    initial_pulls: int = 1
+    weights: list[list[float]] = field(default_factory=list, init=False)
+    last: list[int] = field(default_factory=list, init=False)
+
+    def choose(self, history: History, rng: Rng) -> int:
+        pulls = sum(map(len, history))
+        if pulls == 0:
+            self.weights, self.last = [[] for _ in history], [0] * len(history)
+        for k, rewards in enumerate(history):
+            if len(rewards) > len(self.weights[k]):  # the reward that came last
+                self.weights[k] = [*self.faded(k, pulls), 1.0]
+                self.last[k] = pulls
+        below = [k for k, rewards in enumerate(history) if not rewards]
+        if below:
+            return below[rng.integers(len(below))]
+        return leader(
+            [self.index(np.array(y), np.array(self.faded(k, pulls)), rng) for k, y in enumerate(history)], rng
+        )
+
+    def faded(self, k: int, now: int) -> list[float]:
+        total = sum(self.weights[k])
+        if total <= 1.0:
+            return self.weights[k]
+        left = max(2.0 ** ((self.last[k] - now) / self.half_life), 1.0 / total)
+        return [left * weight for weight in self.weights[k]]
+
+    def index(self, y: np.ndarray, w: np.ndarray, rng: Rng) -> float:
+        s, mean = w.sum(), np.average(y, weights=w)
+        rss = float(np.sum(w * (y - mean) ** 2))
+        return float(rng.normal(mean, math.sqrt(rss + 2 * (s + 2) * self.sigma_a**2) / (s + 2)))
+
+
 def leader(indices: Sequence[float], rng: Rng) -> int:
     best = max(indices)
     tied = [k for k, index in enumerate(indices) if index == best]

@@ -42,6 +42,8 @@ EVERY_KIND = [
     bl.Giro(),
     bl.ReBoot(sigma_a=1.0, weights="mammen"),
     bl.RBSDA(),
+    bl.Discounted(bl.AdaptiveReBoot(), half_life=40.0),
+    bl.Discounted(bl.UCB1(), half_life=30.0),
 ]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bootleader._core.half_life import RENEWALS, moved_anchor, remembered_rounds, weight_left
 from bootleader._core.moments import pebay, pooled_kurtosis, pooled_variance, welford
 from bootleader._core.rng import Purpose, Stream, below, next_word, run_stride, stream_state, uniform
 from bootleader._core.rules import (
@@ -111,6 +112,7 @@ class IndexPlayer(Player):
         self.rule = rule
         self.noise_sd = list(noise_sd)
         self.horizon = horizon
+        self.last = [0] * arms  # number of rewards when each arm's last one came
         self.laws: list[tuple[float, float, float]] = [(0.0, 0.0, 0.0)] * arms
         self.variance = 0.0
         self.kurtosis = 0.0
@@ -128,14 +130,32 @@ class IndexPlayer(Player):
         return super().choose_among(ready)
 
     def learn(self, arm: int, reward: float) -> None:
+        if self.rule.half_life != math.inf:
+            self._fade(arm, reward)
         super().learn(arm, reward)
+        self.last[arm] = self.pulls
         if self._initial_arms:
             return
         pool_is_old = self.rule.pooled and POOLING_GROWTH * (self.pulls - self.renewed_at) >= self.renewed_at
-        if self.renewed_at == 0 or pool_is_old:
+        laws_are_old = self.pulls >= self.renewed_at + self.rule.half_life / RENEWALS
+        if self.renewed_at == 0 or pool_is_old or laws_are_old:
             self._renew_all()
         else:
             self._renew_law(arm)
+
+    def _weight(self, k: int, now: int) -> float:
+        """What the half-life has left of each unit of an arm's count."""
+        if self.rule.half_life == math.inf:
+            return 1.0
+        return float(weight_left(self.count[k], self.last[k], now, self.rule.half_life, self._initial_pulls))
+
+    def _fade(self, k: int, reward: float) -> None:
+        """Fade an arm's moments before a reward is added to them."""
+        weight = self._weight(k, self.pulls + 1)
+        if weight != 1.0:
+            self.count[k] = max(self.count[k] * weight, float(self._initial_pulls))
+            self.rss[k], self.third[k], self.fourth[k] = (x[k] * weight for x in (self.rss, self.third, self.fourth))
+        self.anchor[k], self.drift[k] = moved_anchor(self.anchor[k], self.drift[k], reward)
 
     def indices(self) -> list[float]:
         """A new index for every arm."""
@@ -155,7 +175,9 @@ class IndexPlayer(Player):
             case Noise.FAIR_COINS:
                 return fair_binomial(shape, self.spare)
             case Noise.OPTIMISM:
-                return math.sqrt(2.0 * math.log(self.pulls))
+                if self.rule.half_life == math.inf:
+                    return math.sqrt(2.0 * math.log(self.pulls))
+                return math.sqrt(2.0 * math.log(max(1.0, remembered_rounds(self.pulls, self.rule.half_life))))
 
     def _normal(self) -> Any:
         return finish_normal(next_word(self.noise), self.spare)
@@ -163,8 +185,11 @@ class IndexPlayer(Player):
     def _renew_law(self, k: int) -> None:
         if self.count[k] < self._initial_pulls:
             return
+        weight = self._weight(k, max(self.renewed_at, self.last[k]))
         mean = self.anchor[k] + self.drift[k]
-        arm = ArmStatistics(self.count[k], mean, self.rss[k], self.noise_sd[k], self.fourth[k])
+        arm = ArmStatistics(
+            self.count[k] * weight, mean, self.rss[k] * weight, self.noise_sd[k], self.fourth[k] * weight
+        )
         shared = SharedStatistics(self.variance, self.pulls, self.arms, self.horizon, self.kurtosis)
         self.laws[k] = self.rule.law(self.rule.params, arm, shared)
 
@@ -174,9 +199,13 @@ class IndexPlayer(Player):
 
     def _renew_all(self) -> None:
         self.renewed_at = self.pulls
-        self.variance = pooled_variance(self.count, self.rss)
+        weights = [self._weight(k, self.pulls) for k in range(self.arms)]
+        count, rss, fourth = (
+            [x * w for x, w in zip(xs, weights, strict=True)] for xs in (self.count, self.rss, self.fourth)
+        )
+        self.variance = pooled_variance(count, rss)
         if self.rule.fourth_moment:
-            self.kurtosis = pooled_kurtosis(self.count, self.rss, self.fourth)
+            self.kurtosis = pooled_kurtosis(count, rss, fourth)
         self._renew_laws()
 
 

@@ -6,6 +6,7 @@ which cost nothing when compiled; in Python any object with the same attributes 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -125,6 +126,8 @@ class IndexRule:
         Whether the laws of all arms change in every round, because they read the pulls so far.
     epsilon : float
         Probability of a uniformly random arm instead.
+    half_life : float
+        Rewards after which a reward counts half as much; infinite for one that does not fade.
 
     Examples
     --------
@@ -143,6 +146,7 @@ class IndexRule:
     fourth_moment: bool = False
     every_round: bool = False
     epsilon: float = 0.0
+    half_life: float = math.inf
 
     def uses_leader_tree(self, arms: int) -> bool:
         """Tell whether the leader among so many arms is found without drawing every index.
@@ -157,7 +161,8 @@ class IndexRule:
         bool
             True from a number of arms on that depends on the noise.
         """
-        return not self.every_round and self.noise in CROSSOVER and arms >= CROSSOVER[self.noise]
+        constant = not self.every_round and self.half_life == math.inf
+        return constant and self.noise in CROSSOVER and arms >= CROSSOVER[self.noise]
 
 
 @dataclass(frozen=True)

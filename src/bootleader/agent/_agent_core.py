@@ -21,7 +21,7 @@ from bootleader.agent._journal import Store
 from bootleader.agent._learner_factory import known_sds, learner_of
 from bootleader.agent._probabilities import Probabilities, choice_probabilities
 from bootleader.agent._validation import MOST_REWARDS, boolean, half_life_of
-from bootleader.policies import Policy
+from bootleader.policies import Discounted, Policy
 
 
 class AgentCore:
@@ -36,6 +36,10 @@ class AgentCore:
         half_life: float | None,
         ledger: Ledger,
     ) -> None:
+        if isinstance(policy, Discounted):
+            if half_life is not None:
+                raise ValueError(f"give half_life once: {policy!r} has one, got half_life={half_life!r} too")
+            policy, half_life = policy.policy, policy.half_life
         self.policy = policy
         self.maximize = boolean("maximize", maximize)
         self.half_life = None if half_life is None else half_life_of(half_life)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Final
 
 from bootleader._core.moments import chan
-
-FAR: Final = 1024.0  # an anchor so many times the size of the mean and of a reward is moved
 
 
 @dataclass(slots=True)
@@ -53,21 +50,3 @@ class ArmState:
         )
         self.rewards += other.rewards
         self.history = self.history + [shift + value for value in other.history]
-
-
-def moved_anchor(anchor: float, drift: float, reward: float) -> tuple[float, float]:
-    """Anchor and drift with the anchor moved to the mean, if it is far from both the mean and a reward.
-
-    The anchor is the first reward. With a half-life that reward is forgotten; if it was wild, all later ones would be
-    rounded to its precision.
-
-    Examples
-    --------
-    >>> moved_anchor(1e16, -1e16, 3.0), moved_anchor(5.0, -4.0, 3.0)
-    ((0.0, 0.0), (5.0, -4.0))
-    """
-    mean = anchor + drift
-    if abs(anchor) <= FAR * max(abs(mean), abs(reward)):
-        return anchor, drift
-    moved = mean - anchor
-    return mean, (anchor - (mean - moved)) + (drift - moved)  # the drift is what rounding took from the mean

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from operator import add, mul
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
+from bootleader._core.half_life import RENEWALS, moved_anchor, remembered_rounds, weight_left
 from bootleader._core.moments import welford
 from bootleader._core.reference_player import POOLING_GROWTH
 from bootleader._core.rng import uniform
 from bootleader._core.rules import IndexRule, Noise, SharedStatistics
 from bootleader._core.sampling import fair_binomial, studentise
-from bootleader.agent._arm_state import ArmState, moved_anchor
+from bootleader.agent._arm_state import ArmState
 from bootleader.agent._draft import Draft
 from bootleader.agent._large_k import LargeK, Thresholds, compile_kernels, many_laws
 from bootleader.agent._laws import Law, Laws, MutableStatistics
@@ -23,8 +24,6 @@ from bootleader.agent._streams import Streams
 from bootleader.agent._validation import MOST_REWARDS
 
 Moments = tuple[float, float, float, float]  # count, anchor, drift, RSS
-
-RENEWALS: Final = 32  # with a half-life, how often in it the laws of all arms are renewed
 
 
 class IndexLearner(Learner):
@@ -139,8 +138,7 @@ class IndexLearner(Learner):
         """The number of rounds so far, each weighted by its age."""
         if self.half_life is None:
             return self.rounds
-        rate = math.log(2.0) / self.half_life
-        return math.expm1(-rate * self.rounds) / math.expm1(-rate)
+        return float(remembered_rounds(self.rounds, self.half_life))
 
     # Rewards -------------------------------------------------------------------------------------------------------
 
@@ -214,9 +212,9 @@ class IndexLearner(Learner):
 
     def weight_left(self, arm: ArmState, now: int) -> float:
         """What the half-life has left by round ``now`` of each unit of an arm's count."""
-        if self.half_life is None or arm.count <= self.initial_pulls:
+        if self.half_life is None:
             return 1.0
-        return max(math.exp2((arm.last - now) / self.half_life), self.initial_pulls / arm.count)
+        return float(weight_left(arm.count, arm.last, now, self.half_life, self.initial_pulls))
 
     # Laws ----------------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule, Noise, Ru
 from bootleader.policies.adaptive_reboot import AdaptiveReBoot
 from bootleader.policies.base import Policy
 from bootleader.policies.beta_thompson import BetaThompson
+from bootleader.policies.discounted import Discounted
 from bootleader.policies.epsilon_greedy import EpsilonGreedy
 from bootleader.policies.follow_the_leader import FollowTheLeader
 from bootleader.policies.giro import Giro
@@ -30,6 +31,7 @@ POLICIES: tuple[Policy, ...] = (
     PHE(),
     UCB1(),
     EpsilonGreedy(),
+    Discounted(ReBoot(sigma_a=1.5), half_life=500),
     KLUCB(),
     BetaThompson(),
     IMED(),
@@ -39,6 +41,7 @@ POLICIES: tuple[Policy, ...] = (
 __all__ = [
     "BetaThompson",
     "ChoiceRule",
+    "Discounted",
     "IMED",
     "KLUCB",
     "RBSDA",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -150,7 +151,8 @@ def _player_of(block: Block) -> Callable[[Block, Runs, WorkStealing], Played]:
     if plays_in_python(block):
         return _play_python
     rule = block.policy.rule
-    if isinstance(rule, ChoiceRule) or block.delay is not None or changes_over_time(block.bandit):
+    fades = getattr(rule, "half_life", math.inf) != math.inf
+    if isinstance(rule, ChoiceRule) or fades or block.delay is not None or changes_over_time(block.bandit):
         return _play_general
     if isinstance(rule, HistoryRule):
         return _play_history

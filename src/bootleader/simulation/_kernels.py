@@ -7,6 +7,7 @@ gets a kernel of its own.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
@@ -52,7 +53,7 @@ def simulation_fingerprint(policy: Policy, bandit: Bandit) -> str:
 
     rule, kind = policy.rule, type(bandit)
     kernel: tuple[Any, ...]
-    if isinstance(rule, ChoiceRule) or kind.changes is not Bandit.changes:
+    if isinstance(rule, ChoiceRule) or kind.changes is not Bandit.changes or _fades(rule):
         functions = [getattr(rule, name, None) for name in ("law", "resample", "choose", "learn")]
         kernel = (general_kernel.advance_general, rule_parts.parts_for, *functions)
     elif isinstance(rule, HistoryRule):
@@ -66,6 +67,10 @@ def simulation_fingerprint(policy: Policy, bandit: Bandit) -> str:
 
 
 _cached_digest = cache(code_digest)  # 30 ms otherwise, for each of the hundreds of cells of a reproduction
+
+
+def _fades(rule: Rule) -> bool:
+    return isinstance(rule, IndexRule) and rule.half_life != math.inf
 
 
 def _group(function: Any, library: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -168,6 +173,7 @@ def general(policy: Policy, bandit: Bandit, rounds: int, delayed: bool) -> tuple
         pooled=getattr(rule, "pooled", False),
         every_round=getattr(rule, "every_round", False),
         epsilon=getattr(rule, "epsilon", 0.0),
+        half_life=getattr(rule, "half_life", math.inf),
         draw=_place(bandit.draw, draws),
         horizon=rounds,
     )

@@ -7,6 +7,7 @@ nothing.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ class GeneralPlan(NamedTuple):
     pooled: bool
     every_round: bool
     epsilon: float
+    half_life: float
     draw: int
     horizon: int
 
@@ -210,6 +212,7 @@ _kernels: dict[str, Any] = {}
 def kernel_for(rule: Rule, functions: tuple[Any, ...], draws: tuple[Any, ...], changing: bool, delayed: bool) -> Any:
     """The kernel that plays this rule, or others of its kind with these functions, on rewards from these draws."""
     own = [getattr(rule, name, None) for name in ("choose", "learn", "history")]
+    own.append(getattr(rule, "half_life", math.inf) != math.inf)
     digest = code_digest(type(rule), functions, own, draws, changing, delayed, parts_for)[:16]
     if digest not in _kernels:
         choose, learn = parts_for(rule, functions, digest)

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from bootleader._core.half_life import RENEWALS, moved_anchor, remembered_rounds, weight_left
 from bootleader._core.kernels.run_state import add_to_history, add_to_moments, leader
 from bootleader._core.moments import pooled_kurtosis, pooled_variance
-from bootleader._core.numba_bridge import compiled, inner, named, switch
+from bootleader._core.numba_bridge import compiled, inner, named, register, switch
 from bootleader._core.reference_player import POOLING_GROWTH
 from bootleader._core.rng import below, next_word, uniform
 from bootleader._core.rules import (
@@ -30,6 +31,9 @@ from bootleader._core.rules import (
 )
 from bootleader._core.sampling import fair_binomial, finish_normal, studentise
 
+for _function in (moved_anchor, remembered_rounds, weight_left):
+    register(_function)
+
 NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
 
 
@@ -37,7 +41,8 @@ def parts_for(rule: Rule, functions: tuple[Any, ...], digest: str) -> tuple[Any,
     """The pair for a rule; ``functions`` are the laws or resamplers that share it, one of which the plan names."""
     match rule:
         case IndexRule():
-            return index_parts(switch(f"general_law_{digest}", [compiled(law) for law in functions]), digest)
+            law_of = switch(f"general_law_{digest}", [compiled(law) for law in functions])
+            return index_parts(law_of, rule.half_life != math.inf, digest)
         case HistoryRule():
             return history_parts(switch(f"general_resample_{digest}", [compiled(f) for f in functions]), digest)
         case ChoiceRule():
@@ -45,7 +50,7 @@ def parts_for(rule: Rule, functions: tuple[Any, ...], digest: str) -> tuple[Any,
 
 
 @inner
-def noise_of(kind, shape, arrived, noise, spare):
+def noise_of(kind, shape, rounds, noise, spare):
     """The noise of one index."""
     if kind == NORMAL:
         return finish_normal(next_word(noise), spare)
@@ -54,22 +59,70 @@ def noise_of(kind, shape, arrived, noise, spare):
     if kind == FAIR_COINS:
         return fair_binomial(shape, spare)
     if kind == OPTIMISM:
-        return math.sqrt(2.0 * math.log(float(arrived)))
+        return math.sqrt(2.0 * math.log(rounds))
     return 0.0
 
 
-def index_parts(law_of: Any, digest: str) -> tuple[Any, Any]:
+@inner
+def weight_now(plan, state, k, now):
+    """What the half-life has left of each unit of an arm's count."""
+    return weight_left(state.moments.count[k], state.moments.last[k], now, plan.half_life, plan.initial_pulls)
+
+
+@inner
+def no_fading(plan, state, k, now):
+    """Without a half-life all is left."""
+    return 1.0
+
+
+@inner
+def fade(plan, state, k, reward):
+    """Fade an arm's moments before a reward is added to them."""
+    moments = state.moments
+    weight = weight_now(plan, state, k, float(state.arrived[0] + 1))
+    if weight != 1.0:
+        moments.count[k] = max(moments.count[k] * weight, float(plan.initial_pulls))
+        moments.rss[k] *= weight
+        moments.third[k] *= weight
+        moments.fourth[k] *= weight
+    moments.anchor[k], moments.drift[k] = moved_anchor(moments.anchor[k], moments.drift[k], reward)
+
+
+@inner
+def pool_faded(plan, state):
+    """Renew what is pooled over the arms, each faded to the present round."""
+    moments, now = state.moments, float(state.arrived[0])
+    squares, freedom, weighted = 0.0, 0.0, 0.0
+    for k in range(moments.count.shape[0]):
+        weight = weight_now(plan, state, k, now)
+        rss = moments.rss[k] * weight
+        squares += rss
+        freedom += max(moments.count[k] * weight - 1.0, 0.0)
+        weighted += moments.count[k] * weight * (moments.fourth[k] * weight / rss) if rss > 0.0 else 0.0
+    state.laws.variance[0] = squares / freedom if freedom > 0.0 else 0.0
+    state.laws.kurtosis[0] = weighted / squares if weighted > squares else 1.0
+
+
+def index_parts(law_of: Any, fading: bool, digest: str) -> tuple[Any, Any]:
     """An :class:`IndexRule`."""
+    weight_of = weight_now if fading else no_fading
 
     @inner
     @named(f"renew_law_{digest}")
     def renew_law(plan, state, k):
         moments, laws = state.moments, state.laws
         if moments.count[k] >= plan.initial_pulls:
+            weight = weight_of(plan, state, k, max(float(laws.renewed_at[0]), moments.last[k]))
             laws.location[k], laws.scale[k], laws.shape[k] = law_of(
                 plan.function,
                 plan.params,
-                ArmStatistics(moments.count[k], moments.mean[k], moments.rss[k], laws.noise_sd[k], moments.fourth[k]),
+                ArmStatistics(
+                    moments.count[k] * weight,
+                    moments.mean[k],
+                    moments.rss[k] * weight,
+                    laws.noise_sd[k],
+                    moments.fourth[k] * weight,
+                ),
                 SharedStatistics(
                     laws.variance[0], state.arrived[0], moments.count.shape[0], plan.horizon, laws.kurtosis[0]
                 ),
@@ -82,6 +135,8 @@ def index_parts(law_of: Any, digest: str) -> tuple[Any, Any]:
         moments = state.moments
         state.laws.variance[0] = pooled_variance(moments.count, moments.rss)
         state.laws.kurtosis[0] = pooled_kurtosis(moments.count, moments.rss, moments.fourth)
+        if fading:
+            pool_faded(plan, state)
         for k in range(state.moments.count.shape[0]):
             renew_law(plan, state, k)
 
@@ -96,19 +151,26 @@ def index_parts(law_of: Any, digest: str) -> tuple[Any, Any]:
                 renew_law(plan, state, k)
         if plan.epsilon > 0.0 and uniform(spare) < plan.epsilon:
             return np.int64(below(spare, arms))
+        rounds = float(state.arrived[0])
+        if fading:
+            rounds = max(1.0, remembered_rounds(rounds, plan.half_life))
         for k in range(arms):
             if state.moments.count[k] >= plan.initial_pulls:
-                drawn = noise_of(plan.noise, laws.shape[k], state.arrived[0], noise, spare)
+                drawn = noise_of(plan.noise, laws.shape[k], rounds, noise, spare)
                 state.indices[k] = laws.location[k] + laws.scale[k] * drawn
         return np.int64(leader(state, plan.initial_pulls, spare))
 
     @inner
     @named(f"learn_index_{digest}")
     def learn(plan, state, k, reward, spare):
+        if fading:
+            fade(plan, state, k, reward)
         add_to_moments(state, k, reward)
         arrived, renewed_at = state.arrived[0], state.laws.renewed_at[0]
         if state.initial.left[0] == 0:
-            if renewed_at == 0 or (plan.pooled and POOLING_GROWTH * (arrived - renewed_at) >= renewed_at):
+            pool_is_old = plan.pooled and POOLING_GROWTH * (arrived - renewed_at) >= renewed_at
+            laws_are_old = fading and arrived >= renewed_at + plan.half_life / RENEWALS
+            if renewed_at == 0 or pool_is_old or laws_are_old:
                 renew_all(plan, state)
             else:
                 renew_law(plan, state, k)

@@ -24,6 +24,7 @@ class Moments(NamedTuple):
     third: Any
     fourth: Any
     mean: Any
+    last: Any  # number of rewards when its last one came
     lowest: Any  # smallest and
     highest: Any  # largest difference from the anchor
 
@@ -123,6 +124,7 @@ def add_to_moments(state, k, reward):
     moments.lowest[k] = min(moments.lowest[k], reward - anchor[k])
     moments.highest[k] = max(moments.highest[k], reward - anchor[k])
     state.arrived[0] += 1
+    moments.last[k] = float(state.arrived[0])
 
 
 @inner
