@@ -39,7 +39,7 @@ class AgentCore:
         if isinstance(policy, Discounted):
             if half_life is not None:
                 raise ValueError(f"give half_life once: {policy!r} has one, got half_life={half_life!r} too")
-            policy, half_life = policy.policy, policy.half_life
+            half_life, policy = policy.half_life, policy.policy
         self.policy = policy
         self.maximize = boolean("maximize", maximize)
         self.half_life = None if half_life is None else half_life_of(half_life)
