@@ -48,7 +48,7 @@ def test_coverage_in_small(name):
 
 
 def test_without_the_guard_rare_rewards_are_rejected():
-    """The check can fail: the Student mixture alone is wrong in a third of all runs here."""
+    """The check can fail: the Student mixture alone is wrong in a fifth of all runs here."""
     (case,) = [case for case in other_cases(200) if case.name == "Bernoulli .005, unbounded"]
     wrong = measured(shortened(case, 5_000), EVEN, 200, bounded=False, guard=0.0)
     assert exceeds(wrong[:, 0].mean(), BAR_WITHOUT_BOUNDS, 200)
