@@ -39,7 +39,8 @@ def assert_same(one, other):
 def new_lanes(block):
     runs = Runs.of(block)
     known_sd = blocks._known_sd(block.policy, runs)
-    return lockstep.new_lanes(runs.parameters, runs.streams, known_sd, runs.gap, runs.trajectory)
+    fourth = block.policy.rule.fourth_moment
+    return lockstep.new_lanes(runs.parameters, runs.streams, known_sd, runs.gap, runs.trajectory, fourth)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 7, 31, ROUNDS - 1])
@@ -48,7 +49,7 @@ def test_a_block_may_be_divided_at_any_round(policy, cut):
     """Also during the initial pulls, right after a checkpoint, and where the pooled variance is to be renewed."""
     bandit = BANDIT_CASES[cut % len(BANDIT_CASES)].bandit
     block = block_of(policy.policy, bandit)
-    kernel, plan = kernels.lockstep(block.policy.rule, bandit, ROUNDS)
+    kernel, plan = kernels.lockstep(block.policy, bandit, ROUNDS)
     whole, lanes = new_lanes(block), new_lanes(block)
     kernel(plan, *whole, block.checkpoints, NEVER, 0, ROUNDS)
     kernel(plan, *lanes, block.checkpoints, NEVER, 0, cut)
@@ -73,7 +74,7 @@ def test_idle_threads_take_halves_and_halves_of_halves(pool, monkeypatch):
     widths = []
     block = block_of(bl.AdaptiveReBoot(), runs=64)
     alone = play_block(block)
-    kernel, plan = kernels.lockstep(block.policy.rule, block.bandit, block.rounds)
+    kernel, plan = kernels.lockstep(block.policy, block.bandit, block.rounds)
 
     def recording(plan, parameters, streams, *rest):
         widths.append(len(streams.stride))

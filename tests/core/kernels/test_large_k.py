@@ -32,7 +32,8 @@ def test_without_noise_choices_are_the_same_bit_for_bit(monkeypatch: Any, bandit
     fast, plain = _both(monkeypatch, NOISELESS, bandit, rounds=600, runs=10, seed=4)
     assert np.array_equal(fast.final_regret, plain.final_regret)
     assert np.array_equal(fast.pulls, plain.pulls)
-    assert np.array_equal(fast.over_time, plain.over_time)
+    # Means over runs are merged in another order, because blocks have other sizes.
+    np.testing.assert_allclose(fast.over_time, plain.over_time, rtol=1e-12, atol=1e-12)
 
 
 def _same_law(monkeypatch: Any, bandit: Any, rounds: int, runs: int) -> None:
