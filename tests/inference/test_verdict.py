@@ -140,6 +140,11 @@ def test_the_holdout_is_set_apart_and_answers_what_the_bandit_brought():
     assert brought.sentence.startswith("the bandit beats the control (holdout) by 0.917 to 1.180")
 
 
+def test_probabilities_may_be_missing_where_they_are_not_needed():
+    log = gaussian_log([0.0, 1.0], 600)
+    assert bl.verdict(log.assign(probability=math.nan)).sentence == bl.verdict(log).sentence
+
+
 def test_the_same_log_in_another_form():
     log = gaussian_log([0.0, 1.0], 600)
     columns = {"arm": list(log["arm"]), "reward": list(log["reward"])}
@@ -158,7 +163,7 @@ def test_the_same_log_in_another_form():
         (lambda: bl.verdict({"arm": ["a", "b"], "reward": [1, math.inf]}), "got inf in row 1"),
         (lambda: bl.verdict({"arm": ["a", "b"], "reward": ["x", "y"]}), "reward must hold numbers"),
         (
-            lambda: bl.verdict({"arm": ["a", "b"], "reward": [1, 2], "probability": [0, 1]}),
+            lambda: bl.verdict({"arm": ["a", "b"], "reward": [1, 2], "probability": [0, 1]}, drift=True, floor=0.1),
             "above 0 and at most 1, got 0",
         ),
         (lambda: bl.verdict({"arm": ["a", "b"], "reward": [1, 2]}, low=0, high=1), "got 2.0"),

@@ -44,11 +44,12 @@ class Log(NamedTuple):
         )  # fmt: skip
 
 
-def log_of(frame: Any, arms: Sequence[Any] | None = None) -> Log:
+def log_of(frame: Any, arms: Sequence[Any] | None = None, *, with_probability: bool = False) -> Log:
     """A log from a DataFrame or a mapping of columns.
 
     Columns ``arm`` and ``reward``, and if they are there ``probability`` and ``holdout``; or those of the Open Bandit
-    Pipeline: ``action``, ``reward``, ``pscore``.
+    Pipeline: ``action``, ``reward``, ``pscore``. Probabilities are read where they are needed; where they are not, some
+    may be missing.
     """
     columns = _columns(frame)
     for needed in ("arm", "reward"):
@@ -65,7 +66,7 @@ def log_of(frame: Any, arms: Sequence[Any] | None = None) -> Log:
     if len(large := reward[np.abs(reward) > LARGEST]):
         raise ValueError(f"reward must be at most {LARGEST:g} in size, got {float(large[0])!r}")
     probability = holdout = None
-    if columns.get("probability") is not None:
+    if with_probability and columns.get("probability") is not None:
         probability = _numbers("probability", columns["probability"])
         wrong = probability[~((probability > 0.0) & (probability <= 1.0))]
         if len(wrong):

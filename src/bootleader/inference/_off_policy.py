@@ -209,7 +209,7 @@ def evaluate(
         raise TypeError("policy must be an arm, shares, an array of probabilities or a Policy, got None")
     if arms is None and isinstance(log, Mapping) and "action" in log:
         arms = range(_actions(log, policy))
-    rows = log_of(log, arms)
+    rows = log_of(log, arms, with_probability=True)
     if rows.probability is None:
         raise ValueError("the log must have the column probability (or pscore): that with which the arm was chosen")
     check_within(bounds, rows.reward)

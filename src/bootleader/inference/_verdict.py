@@ -141,7 +141,7 @@ def verdict(
     >>> verdict(log, unit="visit").sentence
     'green beats blue by 0.389 to 0.630 a visit (95 %, valid at any time you look)'
     """
-    rows = log_of(log, arms)
+    rows = log_of(log, arms, with_probability=drift)
     check_within(bounds_of(low, high), rows.reward)
     if control is not None:
         rows.number_of(control)
