@@ -46,6 +46,7 @@ from bootleader.simulation._delay import GeometricDelay
 from bootleader.simulation._simulate import simulate
 from bootleader.simulation.check import check_bandit, check_policy
 from bootleader.simulation.result import Comparison, Simulation
+from bootleader.simulation.sweep import Sweep, sweep
 from bootleader.theory import Bound, bound
 
 __all__ = [
@@ -91,6 +92,7 @@ __all__ = [
     "Simulation",
     "StudentTBandit",
     "StudentThompson",
+    "Sweep",
     "ThompsonSampling",
     "Uniform",
     "__version__",
@@ -102,6 +104,7 @@ __all__ = [
     "evaluate",
     "read_rewards",
     "simulate",
+    "sweep",
     "verdict",
 ]
 

@@ -43,6 +43,17 @@ def test_a_cluster_gives_the_same_bits(client, local):
     assert_same_simulation(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
 
 
+def _cell(sigma_a, gap):
+    return [bl.ReBoot(sigma_a), bl.UCB1()], bl.GaussianBandit([gap, 0.0])
+
+
+def test_a_sweep_on_a_cluster_gives_the_same_bits(client):
+    swept = {"sigma_a": [0.5, 1.0, 1.5], "gap": [0.5, 1.0], "rounds": 50, "runs": 40}
+    here, there = (bl.sweep(_cell, executor=where, **swept) for where in (None, client.get_executor()))
+    for a, b in zip(here.simulations, there.simulations, strict=True):
+        assert_same_simulation(a, b)
+
+
 def test_progress_streams_from_the_cluster(client, capfd):
     bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), progress=True, **SIZE)
     shown = capfd.readouterr().err

@@ -6,7 +6,8 @@ from bootleader.plots._panels import log_log, regret_panels, sweep
 from bootleader.plots._ratios import dot_rows, heat_map
 from bootleader.plots._regret import Labels, Scale, curves_figure, draw_curves
 from bootleader.plots._shown import ShownFigure, shown_figure
-from bootleader.plots._styles import COLOURS, family_styles, style_of
+from bootleader.plots._styles import COLOURS, family_of, family_styles, style_of
+from bootleader.plots._value_map import value_map
 
 __all__ = [
     "COLOURS",
@@ -20,6 +21,7 @@ __all__ = [
     "curves_of",
     "dot_rows",
     "draw_curves",
+    "family_of",
     "family_styles",
     "heat_map",
     "label_ends",
@@ -33,6 +35,7 @@ __all__ = [
     "spread",
     "style_of",
     "sweep",
+    "value_map",
     "write",
     "write_to",
 ]

@@ -7,10 +7,12 @@ executor, the number of cores, or the order in which tasks end.
 from __future__ import annotations
 
 import importlib
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,9 @@ NARROW_A_CORE = 2  # blocks of one group at the end, on executors where blocks c
 OTHER_RUNS = 2  # runs of a block that is not played in lock step
 LARGE_K_ARMS = 192  # with so many arms one run is work and memory enough for a block
 TASK_WORK = 2e7  # index draws (arms x rounds x runs) that a task should hold if it can
+LEAST_WORK = 5e6  # index draws up to which pieces of several jobs share a task: about 15 milliseconds
+TASK_DRAWS = 3e5  # a task costs a cluster's scheduler as long as so many index draws take: about a millisecond
+BLOCK_DRAWS = 1e5  # setting a block up and reducing it takes as long as so many index draws
 OTHER_DRAW = 50  # an index that is not drawn in lock step costs at least so many index draws
 TASKS_A_CORE = 16  # at least, so that no core is idle for long at the end
 IN_FLIGHT = 64  # tasks handed to the executor ahead of time, at the least
@@ -66,13 +71,26 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Task:
-    """Consecutive blocks of one policy of a job, played one after the other in one place."""
+class Piece:
+    """Consecutive blocks of one policy of a job, and about how many index draws they are."""
 
     job: int
     policy: int
     first_block: int
     blocks: list[Block]
+    draws: float = 0.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """Pieces that are played one after the other in one place: one, unless they are small and of several jobs."""
+
+    pieces: list[Piece]
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The blocks of all pieces."""
+        return [block for piece in self.pieces for block in piece.blocks]
 
 
 def block_sizes(example: Block, runs: int, narrow: int) -> list[int]:
@@ -93,7 +111,7 @@ def tasks_of(jobs: Sequence[Job], width: int, narrow: int) -> list[Task]:
 
     ``width`` tasks are played at once, and ``narrow`` blocks stand at the end, of all policies together.
     """
-    ordered: list[tuple[float, Task]] = []
+    ordered: list[tuple[float, Piece]] = []
     policies = sum(len(job.policies) for job in jobs)
     for number, job in enumerate(jobs):
         for policy in range(len(job.policies)):
@@ -105,9 +123,31 @@ def tasks_of(jobs: Sequence[Job], width: int, narrow: int) -> list[Task]:
             for first in range(0, len(sizes), together):
                 numbers = range(first, min(first + together, len(sizes)))
                 blocks = [job.block(policy, job.first_run + first_runs[b], sizes[b]) for b in numbers]
-                ordered.append((first_runs[first] / job.runs, Task(number, policy, first, blocks)))
+                work = sum(block.runs * draws + BLOCK_DRAWS for block in blocks)
+                ordered.append((first_runs[first] / job.runs, Piece(number, policy, first, blocks, work)))
     ordered.sort(key=lambda pair: pair[0])
-    return [task for _, task in ordered]
+    pieces = [piece for _, piece in ordered]
+    return packed(pieces, width) if len(jobs) > 1 else [Task([piece]) for piece in pieces]
+
+
+def packed(pieces: list[Piece], width: int) -> list[Task]:
+    """Small pieces of many jobs several to a task, in order.
+
+    The scheduler of a cluster submits tasks one after the other. While it does, ``width`` workers have to be busy; and
+    if there is little work in all, submitting should take no longer than the work of a task.
+    """
+    total = sum(piece.draws for piece in pieces)
+    least = max(LEAST_WORK, min(width * TASK_DRAWS, math.sqrt(total * TASK_DRAWS)))
+    tasks: list[Task] = []
+    room = 0.0
+    for piece in pieces:
+        if piece.draws > room or not tasks:
+            tasks.append(Task([piece]))
+            room = least - piece.draws
+        else:
+            tasks[-1].pieces.append(piece)
+            room -= piece.draws
+    return tasks
 
 
 def play(
@@ -122,7 +162,9 @@ def play(
     divisible = executor is None or isinstance(executor, ThreadPoolExecutor)
     tasks = tasks_of(jobs, width, 0 if divisible else NARROW_A_CORE * width)
     for task, results in _mapped(tasks, executor, width):
-        gathered[task.job][task.policy].take(task.first_block, results)
+        left = iter(results)
+        for piece in task.pieces:
+            gathered[piece.job][piece.policy].take(piece.first_block, list(islice(left, len(piece.blocks))))
         report(sum(result.runs for result in results))
     return gathered
 
@@ -133,7 +175,7 @@ def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterato
         with ThreadPoolExecutor(width) as own:
             yield from _mapped(tasks, own, width)
     elif isinstance(executor, ThreadPoolExecutor):
-        _import_kernels(any(not plays_in_python(task.blocks[0]) for task in tasks))
+        _import_kernels(any(not plays_in_python(piece.blocks[0]) for task in tasks for piece in task.pieces))
         threads = WorkStealing(executor, min(width, cores()), len(tasks))
         try:
             yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks, threads))

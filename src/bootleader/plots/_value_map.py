@@ -1,0 +1,100 @@
+"""A table of values as a heat map with the numbers written in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from bootleader.plots._axes import INK, plain
+
+SPREAD = 20.0  # ratio of the largest to the smallest value from which colours are on a log scale
+MOST_NUMBERS = 400  # cells that have their numbers written in
+LEAST_FACTOR = 1.1  # of ratios around 1 that has the full colour, so that noise is pale
+
+
+def value_map(
+    table: npt.NDArray[np.float64],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    xlabel: str = "",
+    ylabel: str = "",
+    label: str = "",
+    title: str = "",
+    relative: bool = False,
+    ax: Any = None,
+    make: Callable[..., Figure] | None = None,
+) -> Figure:
+    """Draw a table of values as coloured cells.
+
+    Parameters
+    ----------
+    table : array, row x column
+        The values.
+    rows, columns : sequence of str
+        Their names.
+    xlabel, ylabel, label, title : str
+        Texts of the axes, the colour bar and the panel.
+    relative : bool
+        The values are ratios: colours diverge from 1, on a log scale.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default a new figure.
+    make : callable, optional
+        Constructs the new figure, if it is not to be a plain one.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure that was drawn on.
+    """
+    if ax is None:
+        width = 2.6 + max(0.66 * len(columns), 0.085 * len(title)) + 0.08 * max(map(len, rows))
+        figure = (make or Figure)(figsize=(width, 1.5 + 0.42 * len(rows)), layout="constrained")
+        panel: Any = figure.subplots()
+    else:
+        panel, figure = ax, ax.figure
+    norm, colours = _colours(table, relative)
+    image = panel.imshow(table, cmap=colours, norm=norm, aspect="auto")
+    if table.size <= MOST_NUMBERS:
+        for y, x in np.ndindex(table.shape):
+            red, green, blue, _ = image.cmap(norm(table[y, x]))
+            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+            text = f"{table[y, x]:,.0f}" if abs(table[y, x]) >= 1000 else f"{table[y, x]:.3g}"
+            panel.text(x, y, text, ha="center", va="center", fontsize=8, color="white" if dark else INK)
+    slanted = max(map(len, columns)) > 7
+    panel.set_xticks(range(len(columns)), columns, fontsize=9, rotation=40 if slanted else 0)
+    panel.set_yticks(range(len(rows)), rows, fontsize=9)
+    panel.tick_params(length=0, colors=INK)
+    panel.spines[:].set_visible(False)
+    panel.set_xlabel(xlabel, color=INK)
+    panel.set_ylabel(ylabel, color=INK)
+    if title:
+        panel.set_title(title, fontsize=11, loc="left", color=INK)
+    bar = figure.colorbar(image, ax=panel, pad=0.02)
+    bar.set_label(label, fontsize=9)
+    if isinstance(norm, LogNorm):
+        bar.ax.yaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))
+        bar.ax.yaxis.set_minor_formatter(NullFormatter())
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(plain))
+    bar.ax.tick_params(labelsize=8, length=2)
+    bar.outline.set_visible(False)
+    return figure
+
+
+def _colours(table: npt.NDArray[np.float64], relative: bool) -> tuple[Normalize, str]:
+    """The scale of the colours and their name."""
+    known = table[np.isfinite(table)]
+    if relative and (known > 0.0).any():
+        positive = known[known > 0.0]
+        factor = max(LEAST_FACTOR, float(positive.max()), 1.0 / float(positive.min()))
+        return LogNorm(1.0 / factor, factor, clip=True), "RdBu_r"
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    if low > 0.0 and high / low > SPREAD:
+        return LogNorm(low, high), "YlGnBu"
+    return Normalize(low, high if high > low else low + 1.0), "YlGnBu"
