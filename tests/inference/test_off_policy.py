@@ -120,6 +120,7 @@ def test_refusals():
         (lambda log: bl.evaluate(log, np.ones((3, 3))), ValueError, "shape"),
         (lambda log: bl.evaluate(log, "blue", low=0, high=1), ValueError, "between low=0 and high=1"),
         (lambda log: bl.evaluate(log, bl.AdaptiveReBoot(), batch=0), ValueError, "batch must be"),
+        (lambda log: bl.evaluate(log, bl.RBSDA()), TypeError, "IndexRule or a HistoryRule, got RBSDA"),
     ],
 )
 def test_bad_input(call, error, words):

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from bootleader._core.rules import HistoryRule, IndexRule
 from bootleader._core.validation import seed_of, whole
 from bootleader.inference._log import Log
 from bootleader.inference._moments import Floats
@@ -56,6 +57,8 @@ def replayed(log: Log, policy: Policy, batch: int | None, seed: int) -> Floats:
     """A library policy's probabilities as it learns the log batch by batch: shares of 500 choices each time."""
     from bootleader._core.reference_player import player_of
 
+    if not isinstance(policy.rule, IndexRule | HistoryRule):
+        raise TypeError(f"a log replays policies whose rule is an IndexRule or a HistoryRule, got {policy!r}")
     arms, rounds = len(log.names), log.rounds
     batch = max(1, -(-rounds // RENEWALS)) if batch is None else batch
     known = np.broadcast_to(np.ravel(policy.known_sd(arms, None)), arms)

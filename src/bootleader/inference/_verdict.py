@@ -22,7 +22,7 @@ from bootleader.inference._intervals import (
 from bootleader.inference._log import log_of
 from bootleader.inference._moments import Moments, effective_number, moments_by_arm
 
-RECENT: Final = 0.25  # share of a log, at its end, whose traffic the traffic to come is taken to be like
+RECENT: Final = 0.25  # share of a log, at its end, that counts as lately
 
 
 def verdict_of_moments(
@@ -155,8 +155,9 @@ def verdict(
     if floor is not None:
         raise ValueError("floor is for drift=True")
     recent = rows.arm[-max(1, math.ceil(RECENT * rows.rounds)) :]
-    shares = np.bincount(recent, minlength=len(rows.names)) / len(recent)
     moments = moments_by_arm(rows.arm, rows.reward, len(rows.names))
+    # Half as lately, half as over the whole log: an arm that is hardly played at present is not taken to be given up.
+    shares = 0.5 * (np.bincount(recent, minlength=len(rows.names)) / len(recent) + moments.count / rows.rounds)
     return verdict_of_moments(rows.names, moments, low=low, high=high, shares=shares, **options)
 
 
