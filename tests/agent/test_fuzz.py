@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import signal
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -118,14 +119,15 @@ def test_wild_clocks_at_length(chunk: int) -> None:
 CHECKED = """
 import sys
 from tests.agent.fuzzing.documents import mutated_documents
-print(mutated_documents(int(sys.argv[1]), seed=7, calls=20))
+print(mutated_documents(int(sys.argv[1]), seed=7, calls=20, large=0.5))
 """
 
 
 @pytest.mark.fuzz
-def test_documents_with_the_checks_of_malloc_and_numba() -> None:
+def test_documents_with_the_checks_of_malloc_and_numba(tmp_path: Path) -> None:
     """Nothing writes past an array: Python's debug allocator and numba's bounds checks would stop the process."""
-    print(run_python(CHECKED, "2000", PYTHONMALLOC="debug", NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=""))
+    checks = {"PYTHONMALLOC": "debug", "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    print(run_python(CHECKED, "2000", **checks))
 
 
 def test_a_sample_has_every_kind_of_agent() -> None:

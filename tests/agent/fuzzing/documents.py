@@ -81,8 +81,8 @@ def with_checksum(body: dict[str, Any]) -> str:
         return json.dumps({**body, "checksum": ""})
 
 
-def mutated_documents(count: int, seed: int, calls: int = 100) -> tuple[int, int]:
-    """Read so many mutated documents. Return how many were refused and how many accepted.
+def mutated_documents(count: int, seed: int, calls: int = 100, large: float = 0.02) -> tuple[int, int]:
+    """Read so many mutated documents, a share of them ``large``. Return how many were refused and how many accepted.
 
     The only exception is ``ValueError``, with a short message; an agent that is made has every invariant, and keeps
     it through random calls.
@@ -91,7 +91,7 @@ def mutated_documents(count: int, seed: int, calls: int = 100) -> tuple[int, int
     refused = accepted = longest = 0
     with mock.patch("bootleader.agent._probabilities.MOST_DRAWS", 3):
         while refused + accepted < count:
-            agent = sample_agent(rng, arms=192 if rng.random() < 0.02 else None)
+            agent = sample_agent(rng, arms=192 if rng.random() < large else None)
             original = agent.to_json()
             for _ in range(25):
                 body = json.loads(original)

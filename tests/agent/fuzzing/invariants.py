@@ -65,6 +65,7 @@ def _check_laws(learner: Any) -> None:
     assert laws.playing == learner.now_playing(learner.arms)
     assert laws.place == {slot: place for place, slot in enumerate(laws.playing)}
     if isinstance(learner, IndexLearner):
+        laws = learner._current(laws)
         computed = learner._laws_at(learner.arms, laws.playing, learner.rounds, laws.variance, laws.pooled_at)
         assert (laws.location, laws.scale, laws.shape) == (computed.location, computed.scale, computed.shape)
         assert all(map(math.isfinite, laws.location))
