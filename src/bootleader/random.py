@@ -13,10 +13,20 @@ Given a parameter that is not a number they return one that is not: none of them
 from bootleader._core.rng import below, uniform
 from bootleader._core.sampling import (
     binomial,
+    poisson,
     standard_beta,
     standard_exponential,
     standard_gamma,
     standard_normal,
 )
 
-__all__ = ["below", "binomial", "standard_beta", "standard_exponential", "standard_gamma", "standard_normal", "uniform"]
+__all__ = [
+    "below",
+    "binomial",
+    "poisson",
+    "standard_beta",
+    "standard_exponential",
+    "standard_gamma",
+    "standard_normal",
+    "uniform",
+]

@@ -6,10 +6,16 @@ import pytest
 from bootleader import (
     AffineBandit,
     BernoulliBandit,
+    BetaBandit,
     EmpiricalBandit,
     ExponentialBandit,
+    GammaBandit,
     GaussianBandit,
     LogisticBandit,
+    LogNormalBandit,
+    MixtureBandit,
+    ParetoBandit,
+    PoissonBandit,
     RevenueBandit,
     StudentTBandit,
     Uniform,
@@ -25,6 +31,12 @@ BANDITS = [
     BernoulliBandit((0.3, 0.6)),
     RevenueBandit((0.5, 1.5), conversion=0.5),
     EmpiricalBandit([[1.0, 2.0], [0.0, 5.0, 7.0]]),
+    PoissonBandit((2.0, 30.0)),
+    GammaBandit((2.0, 3.0), shape=2.0),
+    BetaBandit((0.2, 0.3), concentration=5.0),
+    ParetoBandit((2.0, 3.0), alpha=3.0),
+    LogNormalBandit((2.0, 3.0)),
+    MixtureBandit([(0.5, PoissonBandit((2.0, 30.0))), (0.5, EmpiricalBandit([[1.0, 2.0], [5.0]]))]),
 ]
 
 

@@ -16,7 +16,8 @@ import bootleader as bl
 from bootleader import bandits as package
 from bootleader._core.parameters import RewardParameters
 from bootleader._core.rng import Stream, run_stride, stream_state
-from bootleader.bandits import DRAWS, Bandit, families
+from bootleader.bandits import DRAWS, SEPARATE_DRAWS, Bandit, mixture
+from bootleader.bandits.families import logistic
 from tests.oracle.cases import BANDIT_CASES
 
 NAMESPACE = {name: getattr(bl, name) for name in bl.__all__}
@@ -24,6 +25,7 @@ BANDIT_CLASSES = [
     cls
     for name in package.__all__
     if inspect.isclass(cls := getattr(package, name)) and issubclass(cls, Bandit) and cls is not Bandit
+    if cls.changes is Bandit.changes  # those that change are compared with the loop in oracle/test_open_simulator.py
 ]
 ALL_BANDITS = {case.id: case.bandit for case in BANDIT_CASES} | {
     f"affine {case.id}": bl.AffineBandit(case.bandit, scale=20.0, shift=-3.0) for case in BANDIT_CASES
@@ -39,7 +41,7 @@ def bandit(request):
 def test_every_bandit_is_public_and_tested():
     assert {type(bandit) for bandit in ALL_BANDITS.values()} == set(BANDIT_CLASSES)
     assert all(cls.__name__ in bl.__all__ for cls in BANDIT_CLASSES)
-    assert {case.bandit.draw for case in BANDIT_CASES} == set(DRAWS)
+    assert {case.bandit.draw for case in BANDIT_CASES} == {*DRAWS, *SEPARATE_DRAWS}
 
 
 def test_a_bandit_is_immutable_and_survives_pickle(bandit):
@@ -79,13 +81,17 @@ def rewards_of(bandit: Bandit, arm: int, draws: int) -> tuple[np.ndarray, float,
     return rewards, float(arms.mean[arm, 0]), float(arms.sd[arm, 0])
 
 
+def has_fourth_moment(bandit: Bandit) -> bool:
+    return bandit.draw is not bl.StudentTBandit([0, 1], df=3.0).draw
+
+
 def test_rewards_have_the_stated_mean_and_sd(bandit):
     """Each mean and sd by a z-test; the sd of Student rewards with 3 degrees of freedom, which has none, to 25 %."""
     level = LEVEL / (2 * bandit.arms * len(ALL_BANDITS))
     for arm in range(bandit.arms):
         rewards, mean, sd = rewards_of(bandit, arm, 15_000)
         assert 2 * stats.norm.sf(abs(rewards.mean() - mean) / (sd / math.sqrt(len(rewards)))) > level
-        if bandit.draw is bl.StudentTBandit([0, 1], df=3.0).draw:
+        if not has_fourth_moment(bandit):
             assert rewards.std() == pytest.approx(sd, rel=0.25)
         else:
             error = math.sqrt((stats.kurtosis(rewards) + 2) / len(rewards))
@@ -110,8 +116,74 @@ def test_drawn_arms_are_uniform_and_independent():
 
 
 def test_logistic_reward_is_finite_at_both_ends_of_the_uniform():
-    """The largest uniform is 1 - 2**-53, whose odds must not be a division by zero."""
+    """The smallest uniform is 0, the largest 1 - 2**-52; the reward is that of the middle of their cells."""
     arm, stream = RewardParameters(0.0, 1.0, 0.0, None, 0), Stream([0], 0, 1)
-    for u in (0.0, 1.0 - 2.0**-53):
-        with mock.patch.object(families, "uniform", lambda stream, u=u: u):
-            assert abs(families.logistic_draw(arm, stream)) == pytest.approx(54 * math.log(2), rel=0.02)
+    for u, sign in ((0.0, -1.0), (1.0 - 2.0**-52, 1.0)):
+        with mock.patch.object(logistic, "uniform", lambda stream, u=u: u):
+            assert logistic.logistic_draw(arm, stream) == pytest.approx(sign * 53 * math.log(2), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("bandit", "law"),
+    [
+        (bl.PoissonBandit([40.5, 0]), None),
+        (bl.GammaBandit([3.0, 1], shape=0.4), stats.gamma(0.4, scale=7.5)),
+        (bl.BetaBandit([0.3, 1], concentration=0.5), stats.beta(0.15, 0.35)),
+        (bl.ParetoBandit([3.0, 1], alpha=3.0), stats.pareto(3.0, scale=2.0)),
+        (bl.LogNormalBandit([3.0, 1], sigma=2.0), stats.lognorm(2.0, scale=3.0 * math.exp(-2.0))),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_rewards_have_the_right_law_mean_and_sd(bandit, law):
+    rewards, mean, sd = rewards_of(bandit, 0, 15_000)
+    if law is None:
+        observed = np.bincount(rewards.astype(int), minlength=61)[21:61]
+        expected = stats.poisson(mean).pmf(np.arange(21, 61)) * len(rewards)
+        assert stats.chisquare(observed, expected, sum_check=False).pvalue > LEVEL
+        law = stats.poisson(40.5)
+    else:
+        assert stats.kstest(rewards, law.cdf).pvalue > LEVEL
+    assert (mean, sd) == (pytest.approx(law.mean(), rel=1e-12), pytest.approx(law.std(), rel=1e-12))
+
+
+def test_the_ends_of_the_unit_interval_are_beta_rewards_without_noise():
+    for concentration in (1e-3, 1.0, 1e6):
+        bandit = bl.BetaBandit([0.0, 1.0], concentration)
+        assert set(rewards_of(bandit, 0, 200)[0]) == {0.0}
+        assert set(rewards_of(bandit, 1, 200)[0]) == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("prior", "law"), [(bl.Normal(2, 3, arms=3), stats.norm(2, 3)), (bl.Beta(0.5, 2, arms=3), stats.beta(0.5, 2))]
+)
+def test_priors_have_their_law_and_are_finite_at_both_ends(prior, law):
+    arms = bl.GaussianBandit(prior).parameters_of(0, np.arange(20_000, dtype=np.uint64))
+    for row in arms.mean:
+        assert stats.kstest(row, law.cdf).pvalue > LEVEL / 6
+    assert np.abs(np.corrcoef(arms.mean)[np.triu_indices(3, 1)]).max() < stats.norm.isf(LEVEL / 12) / math.sqrt(20_000)
+    ends = prior.quantiles(np.array([0.0, 1.0 - 2.0**-52]))
+    assert np.isfinite(ends).all()
+    np.testing.assert_allclose(ends, [law.ppf(2.0**-53), law.isf(2.0**-53)], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("a", "b"), [(1e-3, 1e-3), (1e-3, 1e9), (1e9, 1e-3), (1e9, 1e9)])
+def test_means_of_a_beta_prior_are_between_0_and_1(a, b):
+    means = bl.Beta(a, b, arms=2).quantiles(np.array([0.0, 0.5, 1.0 - 2.0**-52]))
+    assert np.all((means > 0.0) & (means < 1.0) & (np.diff(means, prepend=0.0) >= 0.0))
+
+
+def test_component_draws_are_numbered_as_they_are_listed():
+    assert {*mixture.COMPONENT_DRAWS, mixture.mixture_draw} == {*DRAWS, *SEPARATE_DRAWS}
+    arm, stream = RewardParameters(1.0, 2.0, 0.3, np.ones(9), 0), Stream([1], 0, 3)
+    for which, draw in enumerate(mixture.COMPONENT_DRAWS):
+        again = Stream([stream.states[0]], 0, 3)
+        assert mixture.component_draw(which, arm, stream) == draw(arm, again)
+        assert stream.states == again.states
+
+
+def test_a_mixture_pays_its_components_in_the_given_proportion():
+    parts = [(0.7, bl.EmpiricalBandit([[1.0], [2.0]])), (0.3, bl.EmpiricalBandit([[5.0], [7.0]]))]
+    rewards, mean, sd = rewards_of(bl.MixtureBandit(parts), 1, 15_000)
+    assert set(rewards) == {2.0, 7.0}
+    assert stats.binomtest(int(np.sum(rewards == 7.0)), len(rewards), 0.3).pvalue > LEVEL
+    assert (mean, sd) == (pytest.approx(3.5), pytest.approx(5.0 * math.sqrt(0.21)))

@@ -11,6 +11,8 @@ import bootleader as bl
 from tests.helpers import assert_rejected
 
 NAN, INF = math.nan, math.inf
+NORMAL = bl.Normal(0, 1, arms=3)
+GAUSSIAN = bl.GaussianBandit([0, 1])
 
 FAMILIES = {
     "gaussian": bl.GaussianBandit,
@@ -19,6 +21,11 @@ FAMILIES = {
     "exponential": bl.ExponentialBandit,
     "bernoulli": bl.BernoulliBandit,
     "revenue": bl.RevenueBandit,
+    "poisson": bl.PoissonBandit,
+    "gamma": lambda means: bl.GammaBandit(means, shape=2.0),
+    "beta": lambda means: bl.BetaBandit(means, concentration=2.0),
+    "pareto": lambda means: bl.ParetoBandit(means, alpha=3.0),
+    "lognormal": bl.LogNormalBandit,
 }
 
 
@@ -67,6 +74,30 @@ class TestMeans:
         (lambda: bl.Uniform(0, 1, arms=2.5), ("arms must be a whole number of at least 2", "2.5")),
         (lambda: bl.LogUniform(0, 1), ("low must be a finite number above 0", "0")),
         (lambda: bl.LogUniform(2, 1), ("low < high", "2", "1")),
+        (lambda: bl.Normal(0, 0, arms=3), ("sd must be a finite number above 0", "0")),
+        (lambda: bl.Normal(NAN, 1, arms=3), ("mean must be a finite number", "nan")),
+        (lambda: bl.Normal(0, 1, arms=1), ("arms must be a whole number of at least 2", "1")),
+        (lambda: bl.Beta(0, 1, arms=3), ("a must be a number from 0.001 to 1e+09", "0")),
+        (lambda: bl.Beta(1, INF, arms=3), ("b must be a number from 0.001 to 1e+09", "inf")),
+        (lambda: bl.BernoulliBandit(NORMAL), ("probabilities, from 0 to 1", "Normal(", "use Beta(", "or Uniform(")),
+        (lambda: bl.PoissonBandit(NORMAL), ("numbers from 0 to 2**53", "Normal(", "use Beta(")),
+        (lambda: bl.ExponentialBandit(bl.Beta(1, 1, arms=3), shift=1), ("the shift, 1", "Beta(", "use Uniform(")),
+        (lambda: bl.PoissonBandit([-1, 2]), ("numbers from 0 to 2**53", "-1")),
+        (lambda: bl.PoissonBandit([1, 1e16]), ("numbers from 0 to 2**53", "1e+16")),
+        (lambda: bl.GammaBandit([1, 0], shape=1), ("finite numbers above 0", "0")),
+        (lambda: bl.GammaBandit([1, 2], shape=0), ("shape must be a finite number above 0", "0")),
+        (lambda: bl.BetaBandit([0.5, 1.5], 1), ("numbers from 0 to 1", "1.5")),
+        (lambda: bl.BetaBandit([0.5, 0.6], -1), ("concentration must be a finite number above 0", "-1")),
+        (lambda: bl.ParetoBandit([1, 2], alpha=2), ("alpha must be a finite number above 2", "2")),
+        (lambda: bl.LogNormalBandit([1, 2], sigma=17), ("sigma must be a finite number above 0, at most 16", "17")),
+        (lambda: bl.MixtureBandit([]), ("components must be pairs", "got none")),
+        (lambda: bl.MixtureBandit(5), ("components must be pairs", "got 5")),
+        (lambda: bl.MixtureBandit([GAUSSIAN]), ("components must be pairs", "GaussianBandit(")),
+        (lambda: bl.MixtureBandit([(0.5, GAUSSIAN), (0.4, GAUSSIAN)]), ("weights must add up to 1", "0.5, 0.4", "0.9")),
+        (lambda: bl.MixtureBandit([(0, GAUSSIAN), (1, GAUSSIAN)]), ("a weight must be above 0", "0")),
+        (lambda: bl.MixtureBandit([(0.5, GAUSSIAN), (0.5, bl.BernoulliBandit([0, 0, 1]))]), ("equally many", "[2, 3]")),
+        (lambda: bl.MixtureBandit([(1, bl.MixtureBandit([(1, GAUSSIAN)]))]), ("must not be a mixture",)),
+        (lambda: bl.MixtureBandit([(1, bl.Drifting(GAUSSIAN, 1))]), ("does not change", "Drifting(")),
         (lambda: bl.EmpiricalBandit([]), ("at least 2 arms", "0")),
         (lambda: bl.EmpiricalBandit([[1.0]]), ("at least 2 arms", "1")),
         (lambda: bl.EmpiricalBandit([[1.0], []]), ("at least one reward per arm", "arm 1")),

@@ -168,6 +168,23 @@ def test_gamma(shape):
     assert_follows(draws_of(sampling.standard_gamma, shape), stats.gamma(shape))
 
 
+@pytest.mark.parametrize(("a", "b"), [(0.3, 0.7), (1.0, 1.0), (2.5, 1.0), (40.0, 60.0), (1e3, 0.5)])
+def test_beta(a, b):
+    assert_follows(draws_of(sampling.standard_beta, a, b), stats.beta(a, b))
+
+
+def test_beta_with_gammas_smaller_than_any_float():
+    """For such parameters nearly every gamma is 0. The law is nearly that of a coin."""
+    a, b = 1e-5, 3e-5
+    draws = draws_of(sampling.standard_beta, a, b)
+    assert stats.binomtest(int(np.sum(draws > 0.5)), DRAWS, a / (a + b)).pvalue > LEVEL
+    middle = np.sum((draws > 1e-12) & (draws < 1 - 1e-12))
+    assert (
+        stats.binomtest(int(middle), DRAWS, stats.beta(a, b).cdf(1 - 1e-12) - stats.beta(a, b).cdf(1e-12)).pvalue
+        > LEVEL
+    )
+
+
 @pytest.mark.parametrize("df", [1.0, 2.0, 3.0, 2.5, 11.0, 200.0])
 def test_student(df):
     stream = stream_at(0, 0)
@@ -216,6 +233,33 @@ def test_the_chi_square_test_rejects_a_binomial_with_a_slightly_wrong_chance():
     draws = draws_of(sampling.binomial, 300.0, 1 / 3 + 0.004)
     with pytest.raises(AssertionError):
         assert_counts(draws, stats.binom(300, 1 / 3))
+
+
+@pytest.mark.parametrize("mean", [0.0, 1e-9, 0.3, 5.0, 9.99, 10.0, 10.01, 31.7, 1e3, 123_456.7])
+def test_poisson(mean):
+    draws = draws_of(sampling.poisson, mean, key=int(mean) % 983)
+    assert draws.min() >= 0
+    assert_counts(draws, stats.poisson(mean))
+
+
+@pytest.mark.parametrize("mean", [1e12, 3e15, 1e17, 1e20])
+def test_poisson_with_a_large_mean_is_normal(mean):
+    """Its skewness is 1 / sqrt(mean), which 20,000 draws do not show."""
+    assert_follows((draws_of(sampling.poisson, mean) - mean) / math.sqrt(mean), stats.norm)
+
+
+def test_the_chi_square_test_rejects_a_poisson_variable_with_a_slightly_wrong_mean():
+    draws = draws_of(sampling.poisson, 100.0 + 0.5)
+    with pytest.raises(AssertionError):
+        assert_counts(draws, stats.poisson(100.0))
+
+
+@pytest.mark.parametrize("mean", [10.0, 57.3, 1e5, 1e12])
+def test_the_log_of_a_poisson_probability(mean):
+    for off in (-3.0, -1.0, 0.0, 0.5, 4.0):
+        k = float(math.floor(mean + off * math.sqrt(mean)))
+        size = mean * math.log(mean)  # SciPy subtracts terms of this size
+        assert sampling._log_poisson(k, mean) == pytest.approx(stats.poisson.logpmf(k, mean), abs=1e-10 + 1e-15 * size)
 
 
 # --- coins and weights ------------------------------------------------------------------------------------------------

@@ -89,3 +89,27 @@ def test_the_true_rate_is_close_to_the_exact_rate() -> None:
             rate = tails.marking_rate(0.0, 1.0, df, envelope, z)
             if 1e-9 < exact < 30.0:
                 assert 0.5 < tails.true_rate(0.0, 1.0, df, envelope, z, rate) / exact < 2.0
+
+
+@pytest.mark.parametrize("df", [0.7, 2.5, 3.0, 11.0, 1e4, 1e10])
+@pytest.mark.parametrize("z_over_root_df", [-1.0, 0.5, 2.5, 30.0, 1e6])
+def test_the_sampler_for_heavy_tails_has_the_truncated_law(df: float, z_over_root_df: float) -> None:
+    z = z_over_root_df * math.sqrt(df)
+    if z < 0.0 or df <= 11.0:
+        stream = Stream([1], 0, run_stride(3, 4))
+        draws = np.array([tails._student_above(z, df, stream) for _ in range(4_000)])
+        assert draws.min() >= z
+        assert stats.kstest(_survival(draws, df) / _survival(z, df), "uniform").pvalue > ALARM / 30
+    elif z > 2.0 * math.sqrt(df):  # too far for SciPy: log T - log z is nearly exponential, with the tangent's slope
+        stream = Stream([1], 0, run_stride(3, 4))
+        draws = np.array([tails._student_above(z, df, stream) for _ in range(4_000)])
+        slope = (df + 1.0) / (1.0 + df / z / z) - 1.0
+        assert stats.kstest(slope * np.log(draws / z), "expon").pvalue > ALARM / 30
+
+
+@pytest.mark.parametrize("z", [1e8, 1e50, 1e200])
+def test_far_thresholds_are_reached(z: float) -> None:
+    """Thinning alone would need 10^4 attempts, 10^25, and for ever."""
+    stream = Stream([1], 0, run_stride(3, 5))
+    draws = np.array([tails.noise_above(z, 3.0, stream) for _ in range(500)])
+    assert stats.kstest(3.0 * np.log(draws / z), "expon").pvalue > ALARM / 3

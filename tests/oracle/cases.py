@@ -81,6 +81,8 @@ _MEANS = bl.Uniform(0, 1, arms=3)
 _TWIN_MEANS = naive.uniform_means(0, 1, 3)
 _ABOVE_HALF = bl.Uniform(0.5, 1.5, arms=3)
 _TWIN_ABOVE_HALF = naive.uniform_means(0.5, 1.5, 3)
+_TWIN_NORMAL = naive.normal_means(0.5, 0.4, 3)
+_TWIN_BETA = naive.beta_means(2, 3.5, 3)
 
 BANDIT_CASES = [
     BanditCase("gaussian", bl.GaussianBandit([1, 0.2, 0], sd=0.5), naive.gaussian(naive.fixed(1, 0.2, 0), 0.5)),
@@ -105,6 +107,28 @@ BANDIT_CASES = [
         naive.revenue(_TWIN_ABOVE_HALF, 0.3, 0.5),
     ),
     BanditCase("empirical", bl.EmpiricalBandit(SAMPLES), naive.empirical(SAMPLES)),
+    BanditCase("gaussian-normal", bl.GaussianBandit(bl.Normal(0.5, 0.4, arms=3)), naive.gaussian(_TWIN_NORMAL)),
+    BanditCase("bernoulli-beta", bl.BernoulliBandit(bl.Beta(2, 3.5, arms=3)), naive.bernoulli(_TWIN_BETA)),
+    BanditCase("poisson", bl.PoissonBandit([0.8, 2.5, 12.0]), naive.poisson(naive.fixed(0.8, 2.5, 12.0))),
+    BanditCase("gamma", bl.GammaBandit(_ABOVE_HALF, shape=0.8), naive.gamma(_TWIN_ABOVE_HALF, 0.8)),
+    BanditCase("beta", bl.BetaBandit([0.2, 0.5, 0.6], 2.5), naive.beta(naive.fixed(0.2, 0.5, 0.6), 2.5)),
+    BanditCase("pareto", bl.ParetoBandit(_ABOVE_HALF, alpha=5.0), naive.pareto(_TWIN_ABOVE_HALF, 5.0)),
+    BanditCase("lognormal", bl.LogNormalBandit(_ABOVE_HALF, sigma=0.6), naive.lognormal(_TWIN_ABOVE_HALF, 0.6)),
+    BanditCase(
+        "mixture",
+        bl.MixtureBandit(
+            [
+                (0.5, bl.GaussianBandit(_MEANS, sd=0.3)),
+                (0.3, bl.AffineBandit(bl.BetaBandit([0.2, 0.7, 0.5], 3.0), scale=2.0, shift=-1.0)),
+                (0.2, bl.PoissonBandit([1.0, 1.5, 2.0])),
+            ]
+        ),
+        naive.mixture(
+            (0.5, naive.gaussian(_TWIN_MEANS, 0.3)),
+            (0.3, naive.affine(naive.beta(naive.fixed(0.2, 0.7, 0.5), 3.0), 2.0, -1.0)),
+            (0.2, naive.poisson(naive.fixed(1.0, 1.5, 2.0))),
+        ),
+    ),
 ]
 
 BANDITS_BY_ID = {case.id: case for case in BANDIT_CASES}

@@ -456,6 +456,56 @@ def revenue(means: Callable[[Rng], Sequence[float]], conversion: float, sigma: f
     return _arms(means, pays)
 
 
+def normal_means(mean: float, sd: float, arms: int) -> Callable[[Rng], Sequence[float]]:
+    return lambda rng: [rng.normal(mean, sd) for _ in range(arms)]
+
+
+def beta_means(a: float, b: float, arms: int) -> Callable[[Rng], Sequence[float]]:
+    return lambda rng: [rng.beta(a, b) for _ in range(arms)]
+
+
+def poisson(means: Callable[[Rng], Sequence[float]]) -> DrawArms:
+    return _arms(means, lambda k, mean, rng: lambda: float(rng.poisson(mean)))
+
+
+def gamma(means: Callable[[Rng], Sequence[float]], shape: float) -> DrawArms:
+    return _arms(means, lambda k, mean, rng: lambda: rng.gamma(shape, mean / shape))
+
+
+def beta(means: Callable[[Rng], Sequence[float]], concentration: float) -> DrawArms:
+    return _arms(means, lambda k, mean, rng: lambda: rng.beta(concentration * mean, concentration * (1 - mean)))
+
+
+def pareto(means: Callable[[Rng], Sequence[float]], alpha: float) -> DrawArms:
+    return _arms(means, lambda k, mean, rng: lambda: mean * (alpha - 1) / alpha * (1.0 + rng.pareto(alpha)))
+
+
+def lognormal(means: Callable[[Rng], Sequence[float]], sigma: float) -> DrawArms:
+    return _arms(means, lambda k, mean, rng: lambda: rng.lognormal(math.log(mean) - sigma**2 / 2, sigma))
+
+
+def affine(draw_arms: DrawArms, scale: float, shift: float) -> DrawArms:
+    def draw(rng: Rng) -> tuple[list[float], list[Pay]]:
+        means, pays = draw_arms(rng)
+        return [scale * mean + shift for mean in means], [lambda pay=pay: scale * pay() + shift for pay in pays]
+
+    return draw
+
+
+def mixture(*components: tuple[float, DrawArms]) -> DrawArms:
+    def draw(rng: Rng) -> tuple[list[float], list[Pay]]:
+        weights = [weight for weight, _ in components]
+        drawn = [draw_arms(rng) for _, draw_arms in components]
+        means = [float(mean) for mean in np.average([m for m, _ in drawn], axis=0, weights=weights)]
+
+        def pays(k: int) -> Pay:
+            return lambda: drawn[rng.choice(len(weights), p=weights)][1][k]()
+
+        return means, [pays(k) for k in range(len(means))]
+
+    return draw
+
+
 def empirical(samples: Sequence[Sequence[float]]) -> DrawArms:
     means = [float(np.mean(sample)) for sample in samples]
     return _arms(fixed(*means), lambda k, mean, rng: lambda: float(rng.choice(samples[k])))

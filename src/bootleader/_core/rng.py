@@ -95,7 +95,9 @@ def uniform(stream: Any) -> Any:
 
 
 def below(stream: Any, n: Any) -> Any:
-    """Uniform on 0..n-1 without bias, n < 2**31 (Lemire 2019)."""
+    """Uniform on 0..n-1, without bias for n <= 2**31 (Lemire 2019). No such number exists for n < 1: then 0."""
+    if n <= 0 or n > 0x80000000:  # for a large n the product would overflow and the loop might not end
+        return (next_word(stream) >> 1) % n if n > 0 else 0 * n
     product = (next_word(stream) >> 32) * n
     if product & 0xFFFFFFFF < n:
         threshold = (0x100000000 - n) % n

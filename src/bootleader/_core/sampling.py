@@ -1,9 +1,11 @@
-"""Exact samplers on keyed streams: normal, exponential, gamma, Student and binomial.
+"""Exact samplers on keyed streams: normal, exponential, gamma, beta, Student, binomial and Poisson.
 
 Scalar functions as in :mod:`bootleader._core.rng`. The normal is a ziggurat [1]_ whose layers lie wholly under the
 density [2]_, so that the layer alone decides whether a word is rejected. The first word may come from any stream (a
 lock-step kernel draws the first words of many runs at once); the draws after a rejection come from ``stream``. The
-gamma is that of [3]_, the binomial that of [4]_.
+gamma is that of [3]_, the binomial that of [4]_, the Poisson variable that of [5]_.
+
+Every sampler ends, whatever it is given. Where no law has the parameters it returns NaN.
 
 References
 ----------
@@ -12,6 +14,8 @@ References
    pseudorandom numbers. J. Stat. Comput. Simul. 86(7).
 .. [3] G. Marsaglia, W. W. Tsang (2000). A simple method for generating gamma variables. ACM TOMS 26(3).
 .. [4] W. Hörmann (1993). The generation of binomial random variates. J. Stat. Comput. Simul. 46.
+.. [5] W. Hörmann (1993). The transformed rejection method for generating Poisson random variables. Insurance: Math.
+   Econ. 12(1).
 """
 
 from __future__ import annotations
@@ -153,7 +157,9 @@ def accepts_gamma_quickly(shape: Any, x: Any, root: Any, u: Any) -> Any:
 
 
 def standard_gamma(shape: Any, stream: Any) -> Any:
-    """Gamma(shape, 1), shape > 0."""
+    """Gamma(shape, 1); 0 and infinity are the limits at those shapes."""
+    if not 0.0 < shape < math.inf:  # no candidate would ever be accepted
+        return shape if shape >= 0.0 else math.nan
     boost = 1.0
     if shape < 1.0:
         boost = (1.0 - uniform(stream)) ** (1.0 / shape)
@@ -175,14 +181,33 @@ def standard_beta(a: Any, b: Any, stream: Any) -> Any:
     """Beta(a, b), a > 0 and b > 0."""
     x = standard_gamma(a, stream)
     y = standard_gamma(b, stream)
-    return x / (x + y)
+    total = x + y
+    return x / total if total > 0.0 else _underflown_beta(a, b, stream)
+
+
+def _underflown_beta(a: Any, b: Any, stream: Any) -> Any:
+    """Beta(a, b), given that both gammas are smaller than any float; NaN if no law has these parameters.
+
+    The logarithm of a gamma with a small shape is that of another one less Exp(1) / shape. Below a limit that it has
+    passed, the rest of the exponential is Exp(1) / shape again.
+    """
+    if not (a >= 0.0 and b >= 0.0 and a + b > 0.0):
+        return math.nan
+    if a == 0.0 or b == 0.0:
+        return 0.0 if a == 0.0 else 1.0
+    difference = standard_exponential(stream) / a - standard_exponential(stream) / b
+    return 1.0 / (1.0 + math.exp(min(difference, 700.0)))
 
 
 def studentise(normal: Any, df: Any, stream: Any) -> Any:
     """Turn a normal into a Student variable with ``df`` degrees of freedom; infinite ``df`` leaves it unchanged."""
     if df == math.inf:
         return normal
-    return normal / math.sqrt(standard_gamma(0.5 * df, stream) / (0.5 * df))
+    half = 0.5 * df
+    if not half > 0.0:
+        return math.nan
+    spread = math.sqrt(standard_gamma(half, stream) / half)
+    return normal / spread if spread > 0.0 else normal * math.inf
 
 
 def popcount(word: Any) -> Any:
@@ -194,14 +219,18 @@ def popcount(word: Any) -> Any:
 
 
 COUNTED_TOSSES: Final = 1_280  # up to here counting the bits of at most twenty words is faster than rejection
-SMALL_MEAN: Final = 10.0  # below this mean the binomial is inverted term by term
+SMALL_MEAN: Final = 10.0  # below this mean the binomial and the Poisson law are inverted term by term
+FAR: Final = 200.0  # a count with such a mean is at most this: the probability of more is below 1e-150
+WHOLE_NUMBERS: Final = 2.0**53  # from here on floats are not whole numbers one by one, and counts are rounded normals
 NEAR_MODE: Final = 15.0  # at most this far from the mode a product of ratios is faster than logarithms
 
 
 def fair_binomial(tosses: Any, stream: Any) -> Any:
     """Binomial(tosses, 1/2) as a float, in time that does not grow with ``tosses``."""
+    if not tosses >= 0.0:
+        return math.nan
     if tosses > COUNTED_TOSSES:
-        return _rejection_binomial(tosses, 0.5, stream)
+        return binomial_up_to_half(tosses, 0.5, stream)
     left = int(tosses)
     heads = 0
     while left > 0:
@@ -214,27 +243,33 @@ def fair_binomial(tosses: Any, stream: Any) -> Any:
 
 
 def binomial(tosses: Any, chance: Any, stream: Any) -> Any:
-    """Binomial(tosses, chance) as a float, 0 < chance <= 1, in time that does not grow with ``tosses``."""
+    """Binomial(tosses, chance) as a float, in time that does not grow with ``tosses``."""
+    if not 0.0 <= chance <= 1.0:
+        return math.nan
     if chance > 0.5:
         return tosses - binomial_up_to_half(tosses, 1.0 - chance, stream)
     return binomial_up_to_half(tosses, chance, stream)
 
 
 def binomial_up_to_half(tosses: Any, chance: Any, stream: Any) -> Any:
-    """Binomial(tosses, chance) for chance <= 1/2."""
-    if tosses * chance < SMALL_MEAN:
-        return _inverted_binomial(tosses, chance, stream)
-    return _rejection_binomial(tosses, chance, stream)
+    """Binomial(tosses, chance) for chance from 0 to 1/2."""
+    mean = tosses * chance
+    if mean < SMALL_MEAN:
+        return _inverted_binomial(tosses, chance, stream) if tosses >= 0.0 else math.nan
+    if mean < WHOLE_NUMBERS:
+        return _rejection_binomial(tosses, chance, stream)
+    return mean + math.sqrt(mean * (1.0 - chance)) * standard_normal(stream)
 
 
 def _inverted_binomial(tosses: Any, chance: Any, stream: Any) -> Any:
     """Invert the distribution function: add its terms until the sum exceeds a uniform number."""
     odds = chance / (1.0 - chance)
+    largest = min(tosses, FAR)  # rounding may leave a rest that no further term reaches
     while True:
         term = math.exp(tosses * math.log1p(-chance))
         left = uniform(stream)
         k = 0.0
-        while k <= tosses:
+        while k <= largest:
             if left < term:
                 return k
             left -= term
@@ -300,3 +335,53 @@ def _log_height(k: Any, mode: Any, tosses: Any, odds: Any) -> Any:
         - _stirling_tail(k)
         - _stirling_tail(tosses - k)
     )
+
+
+def poisson(mean: Any, stream: Any) -> Any:
+    """Poisson(mean) as a float, in time that does not grow with the mean."""
+    if mean < SMALL_MEAN:
+        return _inverted_poisson(mean, stream) if mean >= 0.0 else math.nan
+    if mean < WHOLE_NUMBERS:
+        return _rejection_poisson(mean, stream)
+    return mean + math.sqrt(mean) * standard_normal(stream)
+
+
+def _inverted_poisson(mean: Any, stream: Any) -> Any:
+    """Invert the distribution function: add its terms until the sum exceeds a uniform number."""
+    while True:
+        term = math.exp(-mean)
+        left = uniform(stream)
+        k = 0.0
+        while k <= FAR:  # rounding may leave a rest that no further term reaches
+            if left < term:
+                return k
+            left -= term
+            k += 1.0
+            term *= mean / k
+
+
+def _rejection_poisson(mean: Any, stream: Any) -> Any:
+    """Hörmann's transformed rejection with squeezes (PTRS) for mean >= 10."""
+    b = 0.931 + 2.53 * math.sqrt(mean)
+    a = -0.059 + 0.02483 * b
+    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
+    v_r = 0.9277 - 3.6224 / (b - 2.0)
+    while True:
+        u = uniform(stream) - 0.5
+        v = 1.0 - uniform(stream)
+        us = 0.5 - abs(u)
+        if us > 0.0:
+            k = float(math.floor((2.0 * a / us + b) * u + mean + 0.43))
+            if us >= 0.07 and v <= v_r:
+                return k
+            if k >= 0.0 and (us >= 0.013 or v <= us):
+                v = v * inverse_alpha / (a / (us * us) + b)
+                if math.log(v) <= _log_poisson(k, mean):
+                    return k
+
+
+def _log_poisson(k: Any, mean: Any) -> Any:
+    """Log of the Poisson probability of k. The large terms are subtracted before they are rounded."""
+    off = k + 1.0 - mean
+    deviance = (k + 1.0) * math.log1p(off / mean) - off
+    return 0.5 * math.log(k + 1.0) - math.log(mean) - deviance - 0.9189385332046727 - _stirling_tail(k)

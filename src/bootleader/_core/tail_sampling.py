@@ -12,7 +12,8 @@ root's probability (*thinning*). An index above tau then has the Student's proba
 than 1/2 degrees of freedom, in O(1). With one or two degrees the root would discard too much, and the tail is inverted
 directly.
 
-Scalar functions as in :mod:`bootleader._core.rng`; ``df`` is infinite for the normal.
+Scalar functions as in :mod:`bootleader._core.rng`; ``df`` is infinite for the normal. Every draw ends, whatever it is
+given; it is NaN if an argument is, or if there are 1/2 degrees of freedom or fewer.
 
 References
 ----------
@@ -27,9 +28,12 @@ import math
 from typing import Any, Final
 
 from bootleader._core.rng import uniform
-from bootleader._core.sampling import standard_exponential, standard_normal
+from bootleader._core.sampling import standard_exponential, standard_normal, studentise
 
 CERTAIN: Final = 45.0  # arms with this rate are always marked: e^-45 < 2^-64
+ATTEMPTS: Final = 100  # draws that thinning may discard one after another before another sampler takes over
+DISCARDED: Final = 700.0  # for a larger u the root is smaller than any uniform number, and sinh would overflow
+ONLY_ITSELF: Final = 1e150  # a normal above this threshold is, as a float, the threshold
 TAIL_FROM: Final = 0.5  # standard deviations beyond which a normal's tail is drawn by Marsaglia's method
 
 
@@ -82,6 +86,8 @@ def _heavy_survival_of_two(z: Any) -> Any:
 def _heavy_above(z: Any, df: Any, stream: Any) -> Any:
     """A Student variable with one or two degrees of freedom, given that it exceeds z."""
     chance = _heavy_survival(z, df) * (1.0 - uniform(stream))
+    if not chance > 0.0:
+        return z
     if df == 1.0:
         return 1.0 / math.tan(math.pi * chance)
     return (1.0 - 2.0 * chance) / math.sqrt(2.0 * chance * (1.0 - chance))
@@ -117,9 +123,33 @@ def envelope_constant(df: Any) -> Any:
 def noise_above(z: Any, df: Any, stream: Any) -> Any:
     """A Student variable, given that it exceeds z."""
     noise = attempt_above(z, df, stream)
+    attempts = 1
     while noise == -math.inf:
+        if attempts == ATTEMPTS:
+            return _student_above(z, df, stream)
         noise = attempt_above(z, df, stream)
+        attempts += 1
     return noise
+
+
+def _student_above(z: Any, df: Any, stream: Any) -> Any:
+    """A Student variable above z where thinning discards nearly everything: far out in a heavy tail, or df near 1/2.
+
+    The density of log T is log-concave, so its tangent at log z is an envelope: z exp(E / slope), E exponential.
+    """
+    if not (z > 0.0 and z / math.sqrt(df) > 2.0):
+        t = studentise(standard_normal(stream), df, stream)
+        while t <= z:
+            t = studentise(standard_normal(stream), df, stream)
+        return t
+    at_z = math.log1p(df / z / z)
+    slope = (df + 1.0) / (1.0 + df / z / z) - 1.0
+    while True:
+        e = standard_exponential(stream)
+        t = z * math.exp(e / slope)
+        log_ratio = e - df * e / slope - 0.5 * (df + 1.0) * (math.log1p(df / t / t) - at_z)
+        if math.log(1.0 - uniform(stream)) <= log_ratio:
+            return t
 
 
 def attempt_above(z: Any, df: Any, stream: Any) -> Any:
@@ -128,10 +158,12 @@ def attempt_above(z: Any, df: Any, stream: Any) -> Any:
         return _normal_above(z, stream)
     if df == 1.0 or df == 2.0:
         return _heavy_above(z, df, stream)
+    if not df > 0.5:
+        return math.nan
     r = _normal_above(-math.inf if z == -math.inf else _in_normal_units(z, df), stream)
     u = r * r / (2.0 * df - 1.0)
     v = uniform(stream)
-    if v * v * math.sinh(u) > u:
+    if u > DISCARDED or v * v * math.sinh(u) > u:
         return -math.inf
     t = math.sqrt(df * math.expm1(2.0 * u))
     return t if r >= 0.0 else -t
@@ -144,6 +176,8 @@ def _normal_above(z: Any, stream: Any) -> Any:
         while x <= z:
             x = standard_normal(stream)
         return x
+    if not z < ONLY_ITSELF:
+        return z
     while True:
         x = math.sqrt(z * z + 2.0 * standard_exponential(stream))
         if uniform(stream) * x < z:

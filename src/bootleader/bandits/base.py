@@ -12,79 +12,14 @@ import numpy.typing as npt
 from bootleader._core.environment import Changes
 from bootleader._core.parameters import ArmParameters
 from bootleader._core.rng import Purpose, mix64, run_key, stream_of, stride_of, unit
-from bootleader._core.validation import positive, real, whole
+from bootleader._core.validation import positive, real
+from bootleader.bandits.priors import LogUniform, Prior, Uniform
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[..., float]
 
 
-@dataclass(frozen=True)
-class Uniform:
-    """Means that every run draws for itself, independently and uniformly from [low, high].
-
-    Parameters
-    ----------
-    low : float
-        Smallest possible mean.
-    high : float
-        Largest possible mean, above ``low``.
-    arms : int
-        Number of arms, at least 2.
-
-    Raises
-    ------
-    ValueError
-        If a number is not finite, ``high`` is not above ``low``, or there are fewer than 2 arms.
-
-    Examples
-    --------
-    >>> Uniform(5, 7, arms=10)
-    Uniform(low=5, high=7, arms=10)
-    """
-
-    low: float
-    high: float
-    arms: int
-
-    def __post_init__(self) -> None:
-        real("low", self.low)
-        if real("high", self.high) <= self.low:
-            raise ValueError(f"Uniform needs low < high, got low={self.low!r}, high={self.high!r}")
-        whole("arms", self.arms, 2)
-
-
-@dataclass(frozen=True)
-class LogUniform:
-    """Standard deviations that every run draws for each arm, uniformly on the log scale from [low, high].
-
-    Parameters
-    ----------
-    low : float
-        Smallest possible standard deviation, above 0.
-    high : float
-        Largest possible standard deviation, above ``low``.
-
-    Raises
-    ------
-    ValueError
-        If a number is not finite and above 0, or ``high`` is not above ``low``.
-
-    Examples
-    --------
-    >>> LogUniform(0.1, 10)
-    LogUniform(low=0.1, high=10)
-    """
-
-    low: float
-    high: float
-
-    def __post_init__(self) -> None:
-        positive("low", self.low)
-        if positive("high", self.high) <= self.low:
-            raise ValueError(f"LogUniform needs low < high, got low={self.low!r}, high={self.high!r}")
-
-
-Means = Uniform | tuple[float, ...]
+Means = Prior | tuple[float, ...]
 Scale = float | tuple[float, ...] | LogUniform
 
 
@@ -214,7 +149,7 @@ class FamilyBandit(Bandit):
 
     @property
     def arms(self) -> int:
-        return self.means.arms if isinstance(self.means, Uniform) else len(self.means)
+        return self.means.arms if isinstance(self.means, Prior) else len(self.means)
 
     def family_parameters(self, mean: Floats, sd: Floats) -> tuple[Any, Any, Any, Any]:
         """Compute the parameters that the reward draw reads.
@@ -245,7 +180,7 @@ class FamilyBandit(Bandit):
     def uniforms(self) -> int:
         if isinstance(getattr(self, "sd", None), LogUniform):
             return 2 * self.arms  # the first half is the means', whether they are drawn or not
-        return self.arms if isinstance(self.means, Uniform) else 0
+        return self.arms if isinstance(self.means, Prior) else 0
 
     def parameters_from(self, uniforms: Floats) -> ArmParameters:
         shape = (self.arms, uniforms.shape[1])
@@ -258,8 +193,8 @@ class FamilyBandit(Bandit):
 
 def _drawn(spec: Any, uniforms: Floats, shape: tuple[int, int]) -> Floats:
     """A specification of means or sds as an (arm x run) array, made of as many uniform numbers if it is to be drawn."""
-    if isinstance(spec, Uniform):
-        return np.asarray(spec.low + (spec.high - spec.low) * uniforms)
+    if isinstance(spec, Prior):
+        return spec.quantiles(uniforms)
     if isinstance(spec, LogUniform):
         log_low, log_high = np.log(spec.low), np.log(spec.high)
         return np.asarray(np.exp(log_low + (log_high - log_low) * uniforms))
@@ -281,11 +216,29 @@ def validated_means(
         real("means' low", means.low, accepted, low=low, open_low=open_low, high=high)
         real("means' high", means.high, accepted, low=low, open_low=open_low, high=high)
         return means
+    if isinstance(means, Prior):
+        if means.support[0] < low or means.support[1] > high:
+            raise ValueError(f"means must be {accepted}, and {means!r} draws others too; {_instead(low, high)}")
+        return means
     if isinstance(means, str) or not isinstance(means, Sequence | np.ndarray):
-        raise TypeError(f"means must be a sequence of numbers or Uniform(low, high, arms=K), got {means!r}")
+        raise TypeError(
+            "means must be a sequence of numbers or Uniform(low, high, arms=K), Normal(mean, sd, arms=K) or "
+            f"Beta(a, b, arms=K), got {means!r}"
+        )
     if len(means) < 2:
         raise ValueError(f"a bandit needs at least 2 arms, got means={means!r}")
     return tuple(real("means", m, accepted, low=low, open_low=open_low, high=high) for m in means)
+
+
+def _instead(low: float, high: float) -> str:
+    """Laws of means within these limits."""
+    uniform = "Uniform(low, high, arms=K)"
+    return f"use Beta(a, b, arms=K) or {uniform}" if low <= 0.0 and high >= 1.0 else f"use {uniform}"
+
+
+def validated_log_sd(sigma: Any) -> float:
+    """Check the standard deviation of a logarithm: the variance of the amount has a factor exp(sigma^2)."""
+    return real("sigma", sigma, "a finite number above 0, at most 16", low=0.0, high=16.0)
 
 
 def validated_sd(sd: Any, arms: int) -> Scale:

@@ -27,7 +27,7 @@ from bootleader._core.rules import (
     Rule,
     SharedStatistics,
 )
-from bootleader.bandits import DRAWS, Bandit
+from bootleader.bandits import DRAWS, SEPARATE_DRAWS, Bandit
 from bootleader.bandits.families import gaussian_draw
 from bootleader.policies import POLICIES, Policy
 
@@ -189,7 +189,7 @@ def _checked(policy: Policy, bandit: Bandit) -> Rule:
     shared = SharedStatistics(1.0, 1, 1, 1, 1.0)
     params, array = _padded(rule.params), np.zeros(1)
     for draw in bandit.draws:
-        if draw not in DRAWS:
+        if draw not in DRAWS and draw not in SEPARATE_DRAWS:
             check_compiles(
                 draw, (RewardParameters(1.0, 1.0, 1.0, array, 1), stream), f"the reward draw of {bandit!r}", 1
             )
