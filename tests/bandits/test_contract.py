@@ -16,7 +16,7 @@ import bootleader as bl
 from bootleader import bandits as package
 from bootleader._core.parameters import RewardParameters
 from bootleader._core.rng import Stream, run_stride, stream_state
-from bootleader.bandits import DRAWS, SEPARATE_DRAWS, Bandit, mixture
+from bootleader.bandits import DRAWS, Bandit, mixture
 from bootleader.bandits.families import logistic
 from tests.oracle.cases import BANDIT_CASES
 
@@ -41,7 +41,7 @@ def bandit(request):
 def test_every_bandit_is_public_and_tested():
     assert {type(bandit) for bandit in ALL_BANDITS.values()} == set(BANDIT_CLASSES)
     assert all(cls.__name__ in bl.__all__ for cls in BANDIT_CLASSES)
-    assert {case.bandit.draw for case in BANDIT_CASES} == {*DRAWS, *SEPARATE_DRAWS}
+    assert {case.bandit.draw for case in BANDIT_CASES} == set(DRAWS)
 
 
 def test_a_bandit_is_immutable_and_survives_pickle(bandit):
@@ -173,7 +173,7 @@ def test_means_of_a_beta_prior_are_between_0_and_1(a, b):
 
 
 def test_component_draws_are_numbered_as_they_are_listed():
-    assert {*mixture.COMPONENT_DRAWS, mixture.mixture_draw} == {*DRAWS, *SEPARATE_DRAWS}
+    assert {*mixture.COMPONENT_DRAWS, mixture.mixture_draw} == set(DRAWS)
     arm, stream = RewardParameters(1.0, 2.0, 0.3, np.ones(9), 0), Stream([1], 0, 3)
     for which, draw in enumerate(mixture.COMPONENT_DRAWS):
         again = Stream([stream.states[0]], 0, 3)

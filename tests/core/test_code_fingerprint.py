@@ -227,3 +227,10 @@ def test_digests_are_the_same_in_every_process() -> None:
     outputs = {run_python(DIGESTS, PYTHONHASHSEED=seed) for seed in ("0", "1")}
     assert len(outputs) == 1
     assert len(outputs.pop().splitlines()) > 10
+
+
+def test_the_outer_one_of_nested_calls_counts() -> None:
+    """Two names are loaded one after the other there."""
+    source = "def outer(x):\n    return {} * x\ndef inner(x):\n    return x\ndef law(x):\n    return outer(inner(x))\n"
+    assert [function.__name__ for function in references(law_of(source.format(1)))] == ["outer", "inner"]
+    assert code_digest(law_of(source.format(1))) != code_digest(law_of(source.format(2)))

@@ -10,6 +10,7 @@ from typing import Any
 
 import bootleader as bl
 from tests.oracle import naive
+from tests.oracle import naive_bandits as twins
 
 INF = float("inf")
 ONE_SD_EACH = (0.5, 1.0, 2.0)
@@ -78,42 +79,42 @@ OTHER_POLICY_CASES = [
 ]
 
 _MEANS = bl.Uniform(0, 1, arms=3)
-_TWIN_MEANS = naive.uniform_means(0, 1, 3)
+_TWIN_MEANS = twins.uniform_means(0, 1, 3)
 _ABOVE_HALF = bl.Uniform(0.5, 1.5, arms=3)
-_TWIN_ABOVE_HALF = naive.uniform_means(0.5, 1.5, 3)
-_TWIN_NORMAL = naive.normal_means(0.5, 0.4, 3)
-_TWIN_BETA = naive.beta_means(2, 3.5, 3)
+_TWIN_ABOVE_HALF = twins.uniform_means(0.5, 1.5, 3)
+_TWIN_NORMAL = twins.normal_means(0.5, 0.4, 3)
+_TWIN_BETA = twins.beta_means(2, 3.5, 3)
 
 BANDIT_CASES = [
-    BanditCase("gaussian", bl.GaussianBandit([1, 0.2, 0], sd=0.5), naive.gaussian(naive.fixed(1, 0.2, 0), 0.5)),
-    BanditCase("gaussian-drawn", bl.GaussianBandit(_MEANS, sd=0.8), naive.gaussian(_TWIN_MEANS, 0.8)),
+    BanditCase("gaussian", bl.GaussianBandit([1, 0.2, 0], sd=0.5), twins.gaussian(twins.fixed(1, 0.2, 0), 0.5)),
+    BanditCase("gaussian-drawn", bl.GaussianBandit(_MEANS, sd=0.8), twins.gaussian(_TWIN_MEANS, 0.8)),
     BanditCase(
         "gaussian-sd-per-arm",
         bl.GaussianBandit([0.6, 0.4, 0.0], sd=[2.0, 0.1, 1.0]),
-        naive.gaussian(naive.fixed(0.6, 0.4, 0.0), (2.0, 0.1, 1.0)),
+        twins.gaussian(twins.fixed(0.6, 0.4, 0.0), (2.0, 0.1, 1.0)),
     ),
     BanditCase(
         "gaussian-log-uniform",
         bl.GaussianBandit(_MEANS, sd=bl.LogUniform(0.1, 3.0)),
-        naive.gaussian_log_uniform(_TWIN_MEANS, 0.1, 3.0),
+        twins.gaussian_log_uniform(_TWIN_MEANS, 0.1, 3.0),
     ),
-    BanditCase("exponential", bl.ExponentialBandit(_ABOVE_HALF, shift=0.5), naive.exponential(_TWIN_ABOVE_HALF, 0.5)),
-    BanditCase("logistic", bl.LogisticBandit(_MEANS, sd=0.8), naive.logistic(_TWIN_MEANS, 0.8)),
-    BanditCase("student-t", bl.StudentTBandit(_MEANS, df=3.0, sd=0.8), naive.student_t(_TWIN_MEANS, 3.0, 0.8)),
-    BanditCase("bernoulli", bl.BernoulliBandit([0.3, 0.6, 0.5]), naive.bernoulli(naive.fixed(0.3, 0.6, 0.5))),
+    BanditCase("exponential", bl.ExponentialBandit(_ABOVE_HALF, shift=0.5), twins.exponential(_TWIN_ABOVE_HALF, 0.5)),
+    BanditCase("logistic", bl.LogisticBandit(_MEANS, sd=0.8), twins.logistic(_TWIN_MEANS, 0.8)),
+    BanditCase("student-t", bl.StudentTBandit(_MEANS, df=3.0, sd=0.8), twins.student_t(_TWIN_MEANS, 3.0, 0.8)),
+    BanditCase("bernoulli", bl.BernoulliBandit([0.3, 0.6, 0.5]), twins.bernoulli(twins.fixed(0.3, 0.6, 0.5))),
     BanditCase(
         "revenue",
         bl.RevenueBandit(_ABOVE_HALF, conversion=0.3, sigma=0.5),
-        naive.revenue(_TWIN_ABOVE_HALF, 0.3, 0.5),
+        twins.revenue(_TWIN_ABOVE_HALF, 0.3, 0.5),
     ),
-    BanditCase("empirical", bl.EmpiricalBandit(SAMPLES), naive.empirical(SAMPLES)),
-    BanditCase("gaussian-normal", bl.GaussianBandit(bl.Normal(0.5, 0.4, arms=3)), naive.gaussian(_TWIN_NORMAL)),
-    BanditCase("bernoulli-beta", bl.BernoulliBandit(bl.Beta(2, 3.5, arms=3)), naive.bernoulli(_TWIN_BETA)),
-    BanditCase("poisson", bl.PoissonBandit([0.8, 2.5, 12.0]), naive.poisson(naive.fixed(0.8, 2.5, 12.0))),
-    BanditCase("gamma", bl.GammaBandit(_ABOVE_HALF, shape=0.8), naive.gamma(_TWIN_ABOVE_HALF, 0.8)),
-    BanditCase("beta", bl.BetaBandit([0.2, 0.5, 0.6], 2.5), naive.beta(naive.fixed(0.2, 0.5, 0.6), 2.5)),
-    BanditCase("pareto", bl.ParetoBandit(_ABOVE_HALF, alpha=5.0), naive.pareto(_TWIN_ABOVE_HALF, 5.0)),
-    BanditCase("lognormal", bl.LogNormalBandit(_ABOVE_HALF, sigma=0.6), naive.lognormal(_TWIN_ABOVE_HALF, 0.6)),
+    BanditCase("empirical", bl.EmpiricalBandit(SAMPLES), twins.empirical(SAMPLES)),
+    BanditCase("gaussian-normal", bl.GaussianBandit(bl.Normal(0.5, 0.4, arms=3)), twins.gaussian(_TWIN_NORMAL)),
+    BanditCase("bernoulli-beta", bl.BernoulliBandit(bl.Beta(2, 3.5, arms=3)), twins.bernoulli(_TWIN_BETA)),
+    BanditCase("poisson", bl.PoissonBandit([0.8, 2.5, 12.0]), twins.poisson(twins.fixed(0.8, 2.5, 12.0))),
+    BanditCase("gamma", bl.GammaBandit(_ABOVE_HALF, shape=0.8), twins.gamma(_TWIN_ABOVE_HALF, 0.8)),
+    BanditCase("beta", bl.BetaBandit([0.2, 0.5, 0.6], 2.5), twins.beta(twins.fixed(0.2, 0.5, 0.6), 2.5)),
+    BanditCase("pareto", bl.ParetoBandit(_ABOVE_HALF, alpha=5.0), twins.pareto(_TWIN_ABOVE_HALF, 5.0)),
+    BanditCase("lognormal", bl.LogNormalBandit(_ABOVE_HALF, sigma=0.6), twins.lognormal(_TWIN_ABOVE_HALF, 0.6)),
     BanditCase(
         "mixture",
         bl.MixtureBandit(
@@ -123,10 +124,10 @@ BANDIT_CASES = [
                 (0.2, bl.PoissonBandit([1.0, 1.5, 2.0])),
             ]
         ),
-        naive.mixture(
-            (0.5, naive.gaussian(_TWIN_MEANS, 0.3)),
-            (0.3, naive.affine(naive.beta(naive.fixed(0.2, 0.7, 0.5), 3.0), 2.0, -1.0)),
-            (0.2, naive.poisson(naive.fixed(1.0, 1.5, 2.0))),
+        twins.mixture(
+            (0.5, twins.gaussian(_TWIN_MEANS, 0.3)),
+            (0.3, twins.affine(twins.beta(twins.fixed(0.2, 0.7, 0.5), 3.0), 2.0, -1.0)),
+            (0.2, twins.poisson(twins.fixed(1.0, 1.5, 2.0))),
         ),
     ),
 ]

@@ -27,6 +27,13 @@ CHANGING = {
             (bl.ExponentialBandit([1.0, 2.0, 3.0]), 10),
         ]
     ),
+    "piecewise-two-groups": bl.Piecewise(
+        [
+            (bl.PoissonBandit([3.0, 2.0, 1.0]), 60),
+            (bl.MixtureBandit([(0.6, GAUSSIAN), (0.4, bl.BetaBandit([0.1, 0.5, 0.9], 3.0))]), 40),
+            (GAUSSIAN, 30),
+        ]
+    ),
     "drifting": bl.Drifting(GAUSSIAN, sd=0.1),
     "drifting-clicks": bl.Drifting(CLICKS, sd=0.05),
     "seasonal": bl.Seasonal(CLICKS, amplitude=0.3, period=77.0),

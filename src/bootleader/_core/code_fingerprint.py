@@ -50,7 +50,7 @@ def _named_in(code: types.CodeType, names: dict[str, Any]) -> Iterator[Any]:
     found: Any = None  # a module whose attribute comes next
     for instruction in dis.get_instructions(code):
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            if isinstance(found, types.ModuleType):
+            if found is not None:  # as f is in f(g(x))
                 yield found
             found = names.get(instruction.argval)
         elif isinstance(found, types.ModuleType) and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):

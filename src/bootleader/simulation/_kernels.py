@@ -1,8 +1,8 @@
 """Which kernel plays a policy on a bandit, and the plan it is given.
 
-The library's own laws share one kernel, and so do its reward draws: it is compiled once for all of them. Laws that ask
-for fourth moments share another one, so that the rest do not pay for them. A law or a draw that was written elsewhere
-gets a kernel of its own.
+The library's own laws share one kernel, and so do its most common reward draws: it is compiled once for all of them.
+Laws that ask for fourth moments share another one, and so do less common draws, so that the rest do not pay for them. A
+law or a draw that was written elsewhere gets a kernel of its own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bootleader._core.rules import (
     Rule,
     SharedStatistics,
 )
-from bootleader.bandits import DRAWS, SEPARATE_DRAWS, Bandit
+from bootleader.bandits import DRAW_GROUPS, DRAWS, Bandit
 from bootleader.bandits.families import gaussian_draw
 from bootleader.policies import POLICIES, Policy
 
@@ -80,6 +80,14 @@ def _group(function: Any, library: tuple[Any, ...]) -> tuple[Any, ...]:
     return library if function in library else (canonical(function),)
 
 
+def _draw_group(draws: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The library's group that has all these draws; if none has, the draws by themselves."""
+    for group in DRAW_GROUPS:
+        if all(draw in group for draw in draws):
+            return group
+    return tuple(_group(draw, ())[0] for draw in draws)
+
+
 def _place(function: Any, group: tuple[Any, ...]) -> int:
     return group.index(function) if len(group) > 1 else 0
 
@@ -90,7 +98,7 @@ def _padded(params: tuple[float, ...]) -> tuple[float, ...]:
 
 def _law_groups(rule: IndexRule, bandit: Bandit) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     library = _library_laws(rule.every_round, rule.fourth_moment)
-    return _group(rule.law, library), _group(bandit.draw, DRAWS)
+    return _group(rule.law, library), _draw_group((bandit.draw,))
 
 
 def _plan(rule: IndexRule, bandit: Bandit, rounds: int) -> Any:
@@ -136,7 +144,7 @@ def history(policy: Policy, bandit: Bandit) -> tuple[Any, Any]:
 
     rule = _checked(policy, bandit)
     assert isinstance(rule, HistoryRule)
-    resamplers, draws = _group(rule.resample, _library_resamplers()), _group(bandit.draw, DRAWS)
+    resamplers, draws = _group(rule.resample, _library_resamplers()), _draw_group((bandit.draw,))
     plan = HistoryPlan(
         _place(rule.resample, resamplers), _padded(rule.params), rule.initial_pulls, _place(bandit.draw, draws)
     )
@@ -145,8 +153,7 @@ def history(policy: Policy, bandit: Bandit) -> tuple[Any, Any]:
 
 def draws_of(bandit: Bandit) -> tuple[Any, ...]:
     """The draws that the kernel for a bandit knows; a changing bandit names those of its phases by their numbers."""
-    draws = bandit.draws
-    return DRAWS if all(draw in DRAWS for draw in draws) else tuple(_group(draw, ())[0] for draw in draws)
+    return _draw_group(bandit.draws)
 
 
 def general(policy: Policy, bandit: Bandit, rounds: int, delayed: bool) -> tuple[Any, Any]:
@@ -189,7 +196,7 @@ def _checked(policy: Policy, bandit: Bandit) -> Rule:
     shared = SharedStatistics(1.0, 1, 1, 1, 1.0)
     params, array = _padded(rule.params), np.zeros(1)
     for draw in bandit.draws:
-        if draw not in DRAWS and draw not in SEPARATE_DRAWS:
+        if draw not in DRAWS:
             check_compiles(
                 draw, (RewardParameters(1.0, 1.0, 1.0, array, 1), stream), f"the reward draw of {bandit!r}", 1
             )
