@@ -216,7 +216,8 @@ from bootleader._core.code_fingerprint import code_digest
 from bootleader.policies import POLICIES
 def weekday(name):
     return name in {"monday", "tuesday", "wednesday", "thursday", "friday"}
-functions = [getattr(policy.rule, "law", None) or policy.rule.resample for policy in POLICIES]
+names = ("law", "resample", "choose")
+functions = [next(getattr(policy.rule, name) for name in names if hasattr(policy.rule, name)) for policy in POLICIES]
 for function in [weekday, rng.below, sampling.standard_gamma, leader_tree.leader, *functions]:
     print(function.__qualname__, code_digest(function))
 """
