@@ -165,10 +165,10 @@ def test_the_reward_of_a_removed_arm_teaches_nothing() -> None:
     agent.add_arm(decision.arm, again=True)
     assert agent.reward(decision.id, 1.0) == "arm removed"
     assert agent.summary()["pulls"].sum() == 0
-    for told in (agent, bl.Agent.from_json(agent.to_json())):  # the second time as the first
-        assert told.reward(decision.id, 1.0) == "arm removed"
+    for each in (agent, bl.Agent.from_json(agent.to_json())):  # the second time as the first
+        assert each.reward(decision.id, 1.0) == "arm removed"
         with pytest.raises(ValueError, match="already has the reward"):
-            told.reward(decision.id, 2.0)
+            each.reward(decision.id, 2.0)
 
 
 def test_a_decision_made_after_the_save_is_not_mistaken_for_another_after_the_restart() -> None:

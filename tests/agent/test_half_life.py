@@ -20,15 +20,15 @@ def test_moments_are_those_of_rewards_weighted_by_their_age() -> None:
     half_life = 25.0
     agent = bl.Agent(bl.ThompsonSampling(), ["a", "b"], seed=1, half_life=half_life)
     rng = np.random.default_rng(0)
-    told: dict[str, list[tuple[int, float]]] = {"a": [], "b": []}
+    learnt: dict[str, list[tuple[int, float]]] = {"a": [], "b": []}
     for round_ in range(1, 201):
         arm = "a" if round_ % 3 else "b"
         reward = 1e6 + rng.normal()
         agent.update(arm, reward)
-        told[arm].append((round_, reward))
+        learnt[arm].append((round_, reward))
     for name, arm in zip("ab", (agent._learner.state_now(k) for k in range(2)), strict=True):
-        age = np.array([200 - when for when, _ in told[name]])
-        rewards = np.array([reward for _, reward in told[name]])
+        age = np.array([200 - when for when, _ in learnt[name]])
+        rewards = np.array([reward for _, reward in learnt[name]])
         weight = 0.5 ** (age / half_life)
         mean = np.average(rewards, weights=weight)
         assert arm.count == pytest.approx(weight.sum(), rel=1e-12)

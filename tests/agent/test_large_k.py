@@ -7,7 +7,7 @@ import pytest
 import bootleader as bl
 from tests.helpers import run_python
 
-# What is compiled, told by what numba has specialised: nothing of it may change once the agent is there.
+# What is compiled, as numba has specialised it. Nothing of it may change once the agent is there.
 PRELUDE = """
 import sys
 import bootleader as bl

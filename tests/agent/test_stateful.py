@@ -52,11 +52,11 @@ class AgentMachine(RuleBasedStateMachine):
         self.arms = {name: ModelArm() for name in "abc"}
         self.removed: set[str] = set()
         self.open: dict[str, tuple[str, float, ModelArm]] = {}
-        self.settled: dict[str, tuple[float, float]] = {}
+        self.rewarded: dict[str, tuple[float, float]] = {}
 
     def forget(self) -> None:
         """What the agent must have forgotten by now."""
-        for table in (self.open, self.settled):
+        for table in (self.open, self.rewarded):
             for key in [key for key, entry in table.items() if entry[1] < self.now - 100.0]:
                 del table[key]
             while len(table) > LIMIT:
@@ -103,7 +103,7 @@ class AgentMachine(RuleBasedStateMachine):
         decision = self.agent.decide(probability=False)
         assert decision.arm in self.playable
         assert decision.id not in self.open
-        assert decision.id not in self.settled
+        assert decision.id not in self.rewarded
         self.forget()
         self.open[decision.id] = (decision.arm, self.now, self.arms[decision.arm])
         self.forget()
@@ -115,17 +115,17 @@ class AgentMachine(RuleBasedStateMachine):
         if decision.id in self.open:
             name, _, arm = self.open.pop(decision.id)
             receipt = self.agent.reward(decision.id, reward)
-            self.settled[decision.id] = (float(reward), self.now, receipt)
+            self.rewarded[decision.id] = (float(reward), self.now, receipt)
             self.forget()
             if self.arms.get(name) is arm:
                 assert receipt is bl.Receipt.COUNTED
                 arm.rewards.append(float(reward))
             else:
                 assert receipt is bl.Receipt.ARM_REMOVED
-        elif decision.id in self.settled:
-            if self.settled[decision.id][0] == float(reward):
+        elif decision.id in self.rewarded:
+            if self.rewarded[decision.id][0] == float(reward):
                 again = self.agent.reward(decision.id, reward)
-                learnt = self.settled[decision.id][2] is bl.Receipt.COUNTED
+                learnt = self.rewarded[decision.id][2] is bl.Receipt.COUNTED
                 assert again is (bl.Receipt.REPEATED if learnt else bl.Receipt.ARM_REMOVED)
             else:
                 self.refuses(ValueError, self.agent.reward, decision.id, reward)

@@ -106,6 +106,14 @@ class IndexLearner(Learner):
         self.streams = streams
         return laws.playing[place]
 
+    def choose(self, draft: Draft) -> int:
+        laws = self.fast
+        if laws is None or draft.stale or draft.laws is not laws or draft.in_initial_pulls:
+            return super().choose(draft)
+        streams = draft.streams
+        noise = streams.normals(len(laws.location))
+        return laws.playing[first_of(list(map(add, laws.location, map(mul, laws.scale, noise))), streams)]
+
     def leader(self, laws: Laws, streams: Streams) -> int:
         rule = self.rule
         if rule.epsilon > 0.0 and uniform(streams.spare) < rule.epsilon:

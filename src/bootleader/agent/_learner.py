@@ -190,8 +190,10 @@ class Learner(Journal):
 def first_of(indices: Sequence[float], streams: Streams) -> int:
     """Where the largest index is, ties broken uniformly at random."""
     best = max(indices)
+    if indices.count(best) == 1:
+        return indices.index(best)
     tied = [place for place, index in enumerate(indices) if index == best]
-    return tied[0] if len(tied) == 1 else tied[streams.below(len(tied))]
+    return tied[streams.below(len(tied))]
 
 
 class HistoryLearner(Learner):
