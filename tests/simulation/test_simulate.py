@@ -124,6 +124,11 @@ def test_tasks_are_sized_for_the_executor_they_go_to(monkeypatch):
     assert few < 128 < many
 
 
+def test_a_simulation_inside_a_task_of_its_own_pool_does_not_wait_for_itself(reference):
+    with ThreadPoolExecutor(1) as pool:
+        assert_same_simulation(pool.submit(run, executor=pool).result(timeout=120), reference)
+
+
 def test_blocks_narrow_towards_the_end():
     def example(policy, arms=10):
         return Block(policy, bl.GaussianBandit(range(arms)), 0, 0, 1, 1_000, np.array([1_000]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -174,6 +175,10 @@ def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterato
     if executor is None:
         with ThreadPoolExecutor(width) as own:
             yield from _mapped(tasks, own, width)
+    elif threading.current_thread() in getattr(executor, "_threads", ()):
+        # Called from a task of this very pool, whose threads may all be waiting like this one: play the tasks here.
+        for task in tasks:
+            yield task, play_blocks(task.blocks)
     elif isinstance(executor, ThreadPoolExecutor):
         _import_kernels(any(not plays_in_python(piece.blocks[0]) for task in tasks for piece in task.pieces))
         threads = WorkStealing(executor, min(width, cores()), len(tasks))
