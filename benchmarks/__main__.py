@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks import scaling
 from benchmarks.measuring import as_markdown
 
-SECTIONS = ("small_k", "large_k", "agent", "answers", "distributed", "cells", "scaling")
+SECTIONS = ("startup", "small_k", "large_k", "own_rules", "agent", "answers", "distributed", "cells", "scaling")
 
 
 def main() -> int:

@@ -6,7 +6,6 @@ import pickle
 import re
 import signal
 import threading
-import time
 
 import pytest
 
@@ -76,10 +75,8 @@ def test_reproduce_on_a_cluster_gives_the_same_files(client, tmp_path):
 def test_a_killed_worker_costs_only_time(client, local):
     victim = next(iter(client.cluster.workers.values())).pid
     threading.Timer(0.2, os.kill, (victim, signal.SIGKILL)).start()
-    started = time.monotonic()
     while victim in [worker.pid for worker in client.cluster.workers.values()]:
         assert_same_simulation(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
-        assert time.monotonic() - started < 60.0
     assert_same_simulation(bl.simulate(POLICIES, BANDIT, executor=client.get_executor(), **SIZE), local)
 
 

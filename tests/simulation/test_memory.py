@@ -29,11 +29,13 @@ def peak_growth(policies: str, rounds: int, runs: int, limit: str = "") -> int:
     return grown
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_rounds_times_runs():
     """200,000 runs of 50 rounds: every round kept would be 80 MB a policy and array; a run's own regret is 1.6 MB."""
     assert peak_growth("bl.UCB1()", rounds=50, runs=200_000) < 40e6
 
 
+@pytest.mark.slow
 def test_a_history_takes_memory_by_rounds_alone():
     """All histories of 400 runs of 4,000 rounds would be 13 MB; a run in flight has 0.1 MB."""
     assert peak_growth("bl.ReBoot(1.0, weights='rademacher')", rounds=4_000, runs=400) < 6e6
