@@ -10,6 +10,7 @@ import pytest
 
 import bootleader as bl
 from bootleader.simulation._bandit_form import form_of, from_form, kinds, same_bandit
+from tests.oracle.cases import BANDIT_CASES
 
 BANDITS = [
     bl.GaussianBandit([1.0, 0.5], sd=[1.0, 2.0]),
@@ -25,7 +26,12 @@ BANDITS = [
     bl.Piecewise([(bl.BernoulliBandit([0.2, 0.8]), 10), (bl.GaussianBandit([0.8, 0.2]), 10)]),
     bl.Drifting(bl.GaussianBandit([1.0, 0.0]), sd=0.01),
     bl.Seasonal(bl.GaussianBandit([1.0, 0.0]), amplitude=0.5, period=100),
+    bl.GaussianBandit(bl.Normal(0.0, 1.0, arms=3)),
+    bl.BernoulliBandit(bl.Beta(2.0, 3.0, arms=3)),
 ]
+CASES = {f"{place} {type(bandit).__name__}": bandit for place, bandit in enumerate(BANDITS)} | {
+    f"case {case.id}": case.bandit for case in BANDIT_CASES
+}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +45,7 @@ def saved(tmp_path_factory):
     return sim, path
 
 
-@pytest.mark.parametrize("bandit", BANDITS, ids=lambda bandit: type(bandit).__name__)
+@pytest.mark.parametrize("bandit", CASES.values(), ids=CASES)
 def test_a_bandits_form_is_json_and_gives_the_bandit_back(bandit):
     twin = from_form(json.loads(json.dumps(form_of(bandit))))
     assert type(twin) is type(bandit)
@@ -50,11 +56,11 @@ def test_a_bandits_form_is_json_and_gives_the_bandit_back(bandit):
         np.testing.assert_array_equal(a, b)
 
 
-def test_every_bandit_of_the_library_has_a_form():
-    tried = {type(bandit).__name__ for bandit in BANDITS}
-    concrete = {name for name, kind in kinds().items() if issubclass(kind, bl.Bandit) and kind is not bl.Bandit}
-    assert tried <= concrete
-    assert {name for name in concrete if name in bl.__all__}, "public bandits are found"
+def test_every_bandit_of_the_library_is_tried():
+    public = {kind for kind in (getattr(bl, name) for name in bl.__all__) if isinstance(kind, type)}
+    bandits = {kind for kind in public if issubclass(kind, bl.Bandit) and kind is not bl.Bandit}
+    assert bandits <= {type(bandit) for bandit in CASES.values()}
+    assert bandits <= set(kinds().values())
 
 
 def test_bandits_that_differ_are_not_the_same():

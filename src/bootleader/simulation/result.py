@@ -33,7 +33,8 @@ class Simulation:
     """Regret of some policies on the same runs of a bandit.
 
     ``sim["UCB1()"]`` is the simulation of one of the policies; a position, a slice or a list of names does as well.
-    ``a | b`` joins policies of the same runs, and ``a + b`` adds more runs of the same policies.
+    ``a | b`` joins policies of the same runs, and ``a + b`` adds more runs of the same policies: what one simulation of
+    all runs would have given, up to the rounding of the means and standard errors over time.
 
     Attributes
     ----------
@@ -218,8 +219,8 @@ class Simulation:
         at : int, optional
             The checkpoint at which to compare; by default the last. Others need ``keep="curves"``.
         method : {"t", "bootstrap", "wilcoxon"}
-            The paired t test; the percentile bootstrap of the mean difference, seeded with the simulation's seed; or
-            Wilcoxon's signed-rank test, whose difference is the pseudo-median.
+            The paired t test; the percentile bootstrap of the mean difference, 9,999 times, seeded with the
+            simulation's seed; or Wilcoxon's signed-rank test, whose difference is the pseudo-median.
 
         Returns
         -------
