@@ -11,12 +11,16 @@ from pathlib import Path
 from benchmarks import scaling
 from benchmarks.measuring import as_markdown
 
-SECTIONS = ("startup", "small_k", "large_k", "own_rules", "agent", "answers", "distributed", "cells", "scaling")
+SPEED = ("startup", "small_k", "large_k", "own_rules", "agent", "answers", "distributed", "cells", "scaling")
+REGRET = ("robustness", "many_arms_regret")  # only when asked for: they take as long as a reproduction
+SECTIONS = SPEED + REGRET
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"any of {', '.join(SECTIONS)}; default all")
+    parser.add_argument(
+        "sections", nargs="*", metavar="SECTION", help=f"any of {', '.join(SECTIONS)}; default {', '.join(SPEED)}"
+    )
     parser.add_argument("--repeats", type=int, default=9, help="repetitions that medians are taken over (default 9)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write them to this file as a table")
@@ -27,7 +31,7 @@ def main() -> int:
 
     figures = []
     section = ""
-    for name in options.sections or SECTIONS:
+    for name in options.sections or SPEED:
         for figure in importlib.import_module(f"benchmarks.{name}").measure(options.repeats):
             if figure.section != section:
                 section = figure.section

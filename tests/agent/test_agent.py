@@ -353,6 +353,7 @@ def test_merging_adds_up_in_any_order(case: Any) -> None:
             assert one.count == other.count == 90.0
             assert one.mean == pytest.approx(other.mean, rel=1e-12)
             assert one.rss == pytest.approx(other.rss, rel=1e-12)
+            assert (one.third, one.fourth) == pytest.approx((other.third, other.fourth), rel=1e-11)
             assert np.allclose(
                 sorted(value + one.anchor for value in one.history),
                 sorted(value + other.anchor for value in other.history),
@@ -378,6 +379,10 @@ def test_merging_is_learning_it_all_in_one_place() -> None:
     np.testing.assert_allclose(
         here.summary()[["pulls", "mean", "standard_error"]], whole.summary()[["pulls", "mean", "standard_error"]]
     )
+    for name in here.arms:
+        one, other = (agent._learner.state_now(agent._slots[name]) for agent in (here, whole))
+        assert (one.third, one.fourth) == pytest.approx((other.third, other.fourth), rel=1e-9)
+        assert one.fourth > 0.0
     assert here.pull() in COLOURS
 
 

@@ -16,24 +16,28 @@ INDEX_POLICIES = [
 ]  # fmt: skip
 
 
-def test_moments_are_those_of_rewards_weighted_by_their_age() -> None:
+@pytest.mark.parametrize("policy", [bl.ThompsonSampling(), bl.AdaptiveReBoot()], ids=str)
+def test_moments_are_those_of_rewards_weighted_by_their_age(policy: Any) -> None:
     half_life = 25.0
-    agent = bl.Agent(bl.ThompsonSampling(), ["a", "b"], seed=1, half_life=half_life)
+    agent = bl.Agent(policy, ["a", "b"], seed=1, half_life=half_life)
     rng = np.random.default_rng(0)
     learnt: dict[str, list[tuple[int, float]]] = {"a": [], "b": []}
-    for round_ in range(1, 201):
+    for round_ in range(1, 1201):  # so long that the least count, of the initial pulls, has faded too
         arm = "a" if round_ % 3 else "b"
         reward = 1e6 + rng.normal()
         agent.update(arm, reward)
         learnt[arm].append((round_, reward))
     for name, arm in zip("ab", (agent._learner.state_now(k) for k in range(2)), strict=True):
-        age = np.array([200 - when for when, _ in learnt[name]])
+        age = np.array([1200 - when for when, _ in learnt[name]])
         rewards = np.array([reward for _, reward in learnt[name]])
         weight = 0.5 ** (age / half_life)
         mean = np.average(rewards, weights=weight)
         assert arm.count == pytest.approx(weight.sum(), rel=1e-12)
         assert arm.mean == pytest.approx(mean, rel=1e-14)
-        assert arm.rss == pytest.approx((weight * (rewards - mean) ** 2).sum(), rel=1e-6)
+        sums = [float((weight * (rewards - mean) ** power).sum()) for power in (2, 3, 4)]
+        asked = policy.rule.fourth_moment
+        assert arm.rss == pytest.approx(sums[0], rel=1e-6)
+        assert (arm.third, arm.fourth) == pytest.approx(sums[1:] if asked else (0.0, 0.0), rel=1e-6)
         assert arm.rewards == len(rewards)
 
 

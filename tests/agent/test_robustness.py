@@ -12,11 +12,10 @@ import bootleader as bl
 from bootleader.paper.parts.robustness import QUANTILE, RUNS, SUITE
 
 ORACLE = bl.ThompsonSampling(prior_sd=math.inf, noise_sd="oracle")
-GEOMETRIC_MEAN, WORST = 1.45, 4.0
+BARS = {"mean": (1.25, 2.6), "quantile": (1.27, 3.0)}  # geometric mean over the suite, worst case
 
 
-# In nearly one of a hundred runs of "bern .02/.03" the better arm is locked out, so the 99 % quantile sits on a cliff:
-# over 2,000 runs it comes out anywhere from 2.4 to 4.9 times the oracle's. Three times as many tell it well enough.
+# A 99 % quantile of rare events is a matter of luck over 2,000 runs; three times as many tell it well enough.
 SEEDS = (0, 1, 2020)
 
 
@@ -37,5 +36,5 @@ def test_adaptive_reboot_stays_close_to_the_oracle_on_the_whole_suite() -> None:
     for what, ratios in (("mean", mean), ("quantile", quantile)):
         typical = math.exp(np.mean(np.log(list(ratios.values()))))
         print(f"{what}: geometric mean {typical:.3f}, worst {max(ratios.values()):.2f}")
-        assert typical <= GEOMETRIC_MEAN
-        assert max(ratios.values()) <= WORST
+        assert typical <= BARS[what][0]
+        assert max(ratios.values()) <= BARS[what][1]

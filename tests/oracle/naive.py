@@ -134,10 +134,11 @@ class ByIndex:
 class NaiveAdaptiveReBoot:
     """Pools from the raw histories, and only when the number of pulls has grown by a twentieth."""
 
-    ratio: float = 1.5
+    ratio: float = 1.0
     initial_pulls: int = 2
     pooled_at: int = field(default=0, init=False)
     v: float = field(default=0.0, init=False)
+    kurt: float = field(default=0.0, init=False)
 
     def choose(self, history: History, rng: Rng) -> int:
         below = [k for k, rewards in enumerate(history) if len(rewards) < self.initial_pulls]
@@ -150,18 +151,27 @@ class NaiveAdaptiveReBoot:
         pulls = sum(map(len, history))
         if self.pooled_at == 0 or pulls - self.pooled_at >= self.pooled_at / 20:
             self.pooled_at = pulls
-            squares = sum(float(np.sum((np.array(y) - np.mean(y)) ** 2)) for y in history)
-            self.v = squares / sum(len(y) - 1 for y in history)
+            squares = [power_sum(y, 2) for y in history]
+            self.v = sum(squares) / sum(len(y) - 1 for y in history)
+            kurtoses = [len(y) * power_sum(y, 4) / power_sum(y, 2) ** 2 if power_sum(y, 2) else 0.0 for y in history]
+            self.kurt = float(np.average(kurtoses, weights=squares)) if self.v else 0.0
         if self.v == 0:
             return [float(np.mean(y)) for y in history]
         return [self.index(np.array(y), rng) for y in history]
 
     def index(self, y: np.ndarray, rng: Rng) -> float:
         s = len(y)
-        rss = float(np.sum((y - y.mean()) ** 2))
-        g = min(1.0, math.sqrt(30 / s))
+        own = power_sum(y, 2) / (s - 1)
+        effective = power_sum(y, 2) ** 2 / power_sum(y, 4) if own else 0.0
+        n = min(effective, s / self.kurt)
+        g = min(1.0, (3 / n) ** 2) if n else 1.0
+        variance = max(own, self.v * g)
         noise = rng.standard_t(s - 1) if s <= 12 else rng.standard_normal()
-        return float(y.mean() + noise * math.sqrt(max(rss, s * self.v * g) + 6 * self.ratio**2 * self.v) / (s + 2))
+        return float(y.mean() + noise * math.sqrt((s + 6 * self.ratio**2) * variance) / (s + 2))
+
+
+def power_sum(y: Sequence[float] | np.ndarray, power: int) -> float:
+    return float(np.sum((np.array(y) - np.mean(y)) ** power))
 
 
 def divergence(family: str, sd: float, p: float, q: float) -> float:

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-# Sums of fourth powers of differences between such rewards stay finite, however many there are: 1e27 times (2e70)^4.
+# Sums of fourth powers, and squares of sums of squares, of differences between 2^53 such rewards stay finite.
 # Differences below 1e-76 have fourth powers below the smallest normal float.
-LARGEST_FOURTH_POWER: Final = 1e70
+LARGEST_FOURTH_POWER: Final = 1e65
 
 
 def welford(count: Any, anchor: Any, drift: Any, rss: Any, value: Any) -> tuple[Any, Any, Any, Any]:
@@ -76,7 +76,7 @@ def pebay(
     step = delta / total  # of the mean
     drift = drift + step
     growth = delta * step * count  # of the RSS
-    fourth = fourth + step * (growth * step * (total * total - 3.0 * total + 3.0) + 6.0 * step * rss - 4.0 * third)
+    fourth = fourth + step * (step * (growth * (total * (total - 3.0) + 3.0) + 6.0 * rss) - 4.0 * third)
     third = third + step * (growth * (total - 2.0) - 3.0 * rss)
     return total, anchor, drift, rss + delta * (deviation - drift), third, fourth
 

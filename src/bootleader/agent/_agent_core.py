@@ -45,6 +45,7 @@ class AgentCore:
         self.half_life = None if half_life is None else half_life_of(half_life)
         self.seed = secrets.randbits(64) if seed is None else seed_of(seed)
         self._learner = learner_of(policy, self.seed, maximize, self.half_life)
+        self._largest_reward = self._learner.largest_reward
         self._ledger = ledger
         self._metadata: dict[str, Any] = {}
         self._names: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from bootleader._core.moments import chan
+from bootleader._core.moments import chan, pebay_merge
 
 
 @dataclass(slots=True)
@@ -16,6 +16,8 @@ class ArmState:
     anchor: float = 0.0
     drift: float = 0.0
     rss: float = 0.0
+    third: float = 0.0  # third and fourth power sums: 0 unless the rule asks for them
+    fourth: float = 0.0
     rewards: int = 0  # number of rewards it ever had: the count without any half-life
     last: int = 0  # round of its last reward
     active: bool = True
@@ -36,17 +38,22 @@ class ArmState:
     def copy(self) -> ArmState:
         """The same arm, with the same history list."""
         return ArmState(
-            self.count, self.anchor, self.drift, self.rss, self.rewards, self.last, self.active, self.in_flight,
-            self.noise_sd, self.history,
+            self.count, self.anchor, self.drift, self.rss, self.third, self.fourth, self.rewards, self.last,
+            self.active, self.in_flight, self.noise_sd, self.history,
         )  # fmt: skip
 
-    def absorb(self, other: ArmState) -> None:
+    def absorb(self, other: ArmState, fourth_moment: bool) -> None:
         """Add another arm's moments and history to these."""
         if self.count == 0.0:
             self.anchor = other.anchor
         shift = other.anchor - self.anchor
-        self.count, self.drift, self.rss = chan(
-            self.count, self.drift, self.rss, other.count, shift + other.drift, other.rss
-        )
+        mean = shift + other.drift
+        if fourth_moment:
+            self.count, self.drift, self.rss, self.third, self.fourth = pebay_merge(
+                self.count, self.drift, self.rss, self.third, self.fourth,
+                other.count, mean, other.rss, other.third, other.fourth,
+            )  # fmt: skip
+        else:
+            self.count, self.drift, self.rss = chan(self.count, self.drift, self.rss, other.count, mean, other.rss)
         self.rewards += other.rewards
         self.history = self.history + [shift + value for value in other.history]

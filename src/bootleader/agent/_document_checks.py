@@ -7,12 +7,14 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from bootleader._core.moments import LARGEST_FOURTH_POWER, effective_number
 from bootleader._core.rules import ChoiceRule, IndexRule, Rule
 from bootleader._core.text import printable
 from bootleader.agent._schema import ArmRecord, DecisionsRecord, Document, IndexRecord, TreeRecord, refuse
 from bootleader.agent._validation import LARGEST_REWARD, MOST_NESTED, nesting
 
 CLOSE: Final = 1e-6  # how far sums that were added up in another order may lie apart
+SMALLEST: Final = 1e-290  # fourth power sums below have lost digits
 
 
 def check_document(document: Document, rule: Rule) -> None:
@@ -30,7 +32,7 @@ def check_document(document: Document, rule: Rule) -> None:
     ValueError
         With the reason.
     """
-    if isinstance(rule, ChoiceRule) or (isinstance(rule, IndexRule) and rule.fourth_moment):
+    if isinstance(rule, ChoiceRule):
         raise refuse(f"its policy {document.policy.name} is one that an agent does not play")
     _distinct("arms", (arm.name for arm in document.arms))
     _distinct("removed", document.removed)
@@ -41,6 +43,7 @@ def check_document(document: Document, rule: Rule) -> None:
         raise refuse("a half-life does not go with a policy that keeps every reward")
     for arm in document.arms:
         _check_arm(arm, document, rule.initial_pulls, is_history)
+        _check_fourth_moment(arm, isinstance(rule, IndexRule) and rule.fourth_moment, document.half_life is None)
     if sum(arm.rewards for arm in document.arms) > document.rounds:
         raise refuse("its arms have more rewards than there were rounds")
     _check_decisions(document.decisions, document)
@@ -78,6 +81,27 @@ def _check_arm(arm: ArmRecord, document: Document, initial_pulls: int, is_histor
         raise refuse(f"{name} {'lacks' if is_history else 'must not have'} a history")
     if isinstance(arm.history, list):
         _check_history(name, arm, arm.history)
+
+
+def _check_fourth_moment(arm: ArmRecord, is_kept: bool, is_whole: bool) -> None:
+    """Power sums bound each other: RSS^2 / s <= sum d^4, (sum d^3)^2 <= RSS sum d^4, sum d^4 <= RSS^2 if not faded."""
+    name = f"arm '{printable(arm.name)}'"
+    if [isinstance(field, float) for field in (arm.third, arm.fourth)] != [is_kept, is_kept]:
+        raise refuse(f"{name} {'lacks' if is_kept else 'must not have'} 'third' and 'fourth'")
+    if not isinstance(arm.third, float) or not isinstance(arm.fourth, float):
+        return
+    if max(abs(arm.anchor), abs(arm.anchor + arm.drift)) > LARGEST_FOURTH_POWER * (1.0 + CLOSE):
+        raise refuse(f"{name} has a mean beyond any reward of this policy")
+    rss, fourth = arm.rss, arm.fourth
+    if fourth < SMALLEST:  # rounded to multiples of the smallest float, or to zero
+        sound = rss <= arm.count * math.sqrt(SMALLEST) and abs(arm.third) <= rss
+    else:
+        events = effective_number(rss, fourth)
+        bound = math.sqrt(rss) * math.sqrt(fourth) * (1.0 + CLOSE)
+        fewest = 1.0 - CLOSE if is_whole else 0.0
+        sound = fewest <= events <= arm.count * (1.0 + CLOSE) and abs(arm.third) <= bound
+    if not sound:
+        raise refuse(f"{name} has third and fourth moments that go with no rewards of its RSS")
 
 
 def _check_history(name: str, arm: ArmRecord, history: Sequence[float]) -> None:
@@ -129,11 +153,15 @@ def _check_initial_pulls(document: Document, initial_pulls: int) -> None:
 def _check_index(index: IndexRecord, document: Document, rule: Rule) -> None:
     given = [isinstance(field, float | int | TreeRecord | None) for field in (index.variance, index.pooled_at)]
     if not isinstance(rule, IndexRule):
-        if any(given) or index.tree:
+        if any(given) or index.tree or isinstance(index.kurtosis, float):
             raise refuse("index must hold 'stale' alone where the policy keeps every reward")
         return
     if not all(given) or not isinstance(index.tree, TreeRecord | None):
         raise refuse("index lacks 'variance', 'pooled_at' or 'tree'")
+    if isinstance(index.kurtosis, float) != rule.fourth_moment:
+        raise refuse(f"index {'lacks' if rule.fourth_moment else 'must not have'} a kurtosis")
+    if isinstance(index.kurtosis, float) and index.variance and index.kurtosis < 1.0:
+        raise refuse(f"its pooled kurtosis is {index.kurtosis!r}, and none is below 1")
     if isinstance(index.pooled_at, int) and index.pooled_at > document.rounds:
         raise refuse(f"its variance was pooled in round {index.pooled_at}, later than the last, {document.rounds}")
     playing = sum(arm.active and arm.count >= rule.initial_pulls for arm in document.arms)

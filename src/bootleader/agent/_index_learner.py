@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bootleader._core.half_life import RENEWALS, moved_anchor, remembered_rounds, weight_left
-from bootleader._core.moments import welford
+from bootleader._core.moments import pooled_kurtosis, pooled_variance, welford
 from bootleader._core.reference_player import POOLING_GROWTH
 from bootleader._core.rng import uniform
 from bootleader._core.rules import IndexRule, Noise, SharedStatistics
@@ -18,7 +18,7 @@ from bootleader._core.sampling import fair_binomial, studentise
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._draft import Draft
 from bootleader.agent._large_k import LargeK, Thresholds, compile_kernels, many_laws
-from bootleader.agent._laws import Law, Laws, MutableStatistics
+from bootleader.agent._laws import Law, Laws, MutableStatistics, Pooled
 from bootleader.agent._learner import Learner, first_of
 from bootleader.agent._streams import Streams
 from bootleader.agent._validation import MOST_REWARDS
@@ -195,11 +195,13 @@ class IndexLearner(Learner):
             arms = draft.arms()
             draft.replace_laws(self._computed(arms, laws.playing, draft.rounds, laws.tree))
         elif place is not None:
-            arm = draft.arm(slot)
-            moments = (arm.count, arm.anchor, arm.drift, arm.rss)
-            draft.set_law(place, self._law(moments, arm.noise_sd, laws.shared))
+            draft.set_law(place, self._law(draft.arm(slot), 1.0, laws.shared))
+
+    def add_reward(self, arm: ArmState, reward: float, now: int) -> None:
+        arm.count, arm.anchor, arm.drift, arm.rss = self.moments_after(arm, reward, now)
 
     def moments_after(self, arm: ArmState, reward: float, now: int) -> Moments:
+        """Count, anchor, drift and RSS of an arm with the reward of round ``now``."""
         if self.half_life is None:
             return welford(arm.count, arm.anchor, arm.drift, arm.rss, reward)
         count, rss = self._faded(arm, now)
@@ -226,42 +228,36 @@ class IndexLearner(Learner):
 
     # Laws ----------------------------------------------------------------------------------------------------------
 
-    def _law(self, moments: Moments, noise_sd: float, shared: SharedStatistics) -> Law:
-        """An arm's index law."""
-        arm = self._statistics
-        arm.count, anchor, drift, arm.rss = moments
-        arm.mean, arm.noise_sd = anchor + drift, noise_sd
-        return self._law_of(self._params, arm, shared)
+    def _law(self, arm: ArmState, weight: float, shared: SharedStatistics) -> Law:
+        """An arm's index law, when so much is left of each reward."""
+        view = self._statistics
+        view.count, view.mean, view.noise_sd = arm.count * weight, arm.anchor + arm.drift, arm.noise_sd
+        view.rss, view.fourth = arm.rss * weight, arm.fourth * weight
+        return self._law_of(self._params, view, shared)
 
     def fresh_laws(self, arms: Sequence[ArmState], rounds: int) -> Laws:
         return self._computed(arms, self.now_playing(arms), rounds, None)
 
     def _computed(self, arms: Sequence[ArmState], playing: list[int], rounds: int, old: LargeK | None) -> Laws:
-        """The laws of all playing arms, with the variance pooled in this round."""
-        laws = self._laws_at(arms, playing, rounds, self.pooled_variance(arms, rounds), rounds)
+        """The laws of all playing arms, with what is pooled in this round."""
+        laws = self._laws_at(arms, playing, rounds, self.pooled(arms, rounds), rounds)
         if self.rule.uses_leader_tree(len(playing)):
             laws.tree = LargeK(self.rule, _columns(laws), None if old is None else old.thresholds)
         return laws
 
     def _laws_at(
-        self, arms: Sequence[ArmState], playing: list[int], rounds: int, variance: float, pooled_at: int
+        self, arms: Sequence[ArmState], playing: list[int], rounds: int, pooled: Pooled, pooled_at: int
     ) -> Laws:
-        """The laws of all playing arms, from a pooled variance; without a tree."""
-        shared = SharedStatistics(variance, rounds, len(arms), math.inf)
+        """The laws of all playing arms, from what was pooled; without a tree."""
+        shared = SharedStatistics(pooled.variance, rounds, len(arms), math.inf, pooled.kurtosis)
         players = [arms[slot] for slot in playing]
         weights = [self.weight_left(arm, max(pooled_at, arm.last)) for arm in players]
         if self.rule.uses_leader_tree(len(playing)):
-            moments = np.array(
-                [[arm.count for arm in players], [arm.mean for arm in players], [arm.rss for arm in players]]
-            )
-            moments[[0, 2]] *= weights
+            moments = np.array([[arm.mean for arm in players], *self._faded_sums(players, weights)])
             noise_sd = np.array([arm.noise_sd for arm in players])
             columns = many_laws(self.rule, noise_sd, moments, shared).tolist()
         else:
-            laws = [
-                self._law((arm.count * weight, arm.anchor, arm.drift, arm.rss * weight), arm.noise_sd, shared)
-                for arm, weight in zip(players, weights, strict=True)
-            ]
+            laws = [self._law(arm, weight, shared) for arm, weight in zip(players, weights, strict=True)]
             columns = [list(column) for column in zip(*laws, strict=True)] if laws else [[], [], []]
         return Laws(playing, columns, shared, pooled_at, self._next_renewal(pooled_at))
 
@@ -271,14 +267,17 @@ class IndexLearner(Learner):
         pool_lasts = pooled_at / POOLING_GROWTH if self.rule.pooled else math.inf
         return min(pooled_at + min(pool_lasts, half_life / RENEWALS), MOST_REWARDS)
 
-    def pooled_variance(self, arms: Sequence[ArmState], rounds: int) -> float:
-        """Variance pooled over all arms: sum of RSS over sum of (s - 1)."""
-        squares, freedom = 0.0, 0.0
-        for arm in arms:
-            weight = self.weight_left(arm, rounds)
-            squares += arm.rss * weight
-            freedom += max(arm.count * weight - 1.0, 0.0)
-        return squares / freedom if freedom > 0.0 else 0.0
+    def pooled(self, arms: Sequence[ArmState], rounds: int) -> Pooled:
+        """What is pooled over all arms in this round."""
+        count, rss, *fourth = self._faded_sums(arms, [self.weight_left(arm, rounds) for arm in arms])
+        return Pooled(pooled_variance(count, rss), pooled_kurtosis(count, rss, *fourth) if fourth else 0.0)
+
+    def _faded_sums(self, arms: Sequence[ArmState], weights: Sequence[float]) -> list[list[float]]:
+        """The arms' counts and RSS, and fourth power sums if the rule asks for them, when so much is left of them."""
+        sums = [[arm.count for arm in arms], [arm.rss for arm in arms]]
+        if self.fourth_moment:
+            sums.append([arm.fourth for arm in arms])
+        return [list(map(mul, values, weights)) for values in sums]
 
     def laws_now(self) -> Laws:
         """The laws as the next choice would have them; changes nothing."""
@@ -288,11 +287,11 @@ class IndexLearner(Learner):
         """The same laws, as of this round if the rule's laws change in every round."""
         if not self.rule.every_round:
             return laws
-        return self._laws_at(self.arms, laws.playing, self.rounds, laws.variance, laws.pooled_at)
+        return self._laws_at(self.arms, laws.playing, self.rounds, laws.pooled, laws.pooled_at)
 
-    def restore_laws(self, variance: float, pooled_at: int, thresholds: Thresholds | None) -> None:
+    def restore_laws(self, pooled: Pooled, pooled_at: int, thresholds: Thresholds | None) -> None:
         """Compute the laws that an agent had when it was saved, not stale."""
-        laws = self._laws_at(self.arms, self.now_playing(self.arms), self.rounds, variance, pooled_at)
+        laws = self._laws_at(self.arms, self.now_playing(self.arms), self.rounds, pooled, pooled_at)
         if thresholds is not None:
             laws.tree = LargeK(self.rule, _columns(laws), thresholds, resume=True)
         self.laws = laws

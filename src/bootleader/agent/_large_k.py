@@ -86,18 +86,20 @@ class LargeK:
 
 
 def many_laws(rule: IndexRule, noise_sd: Any, moments: Floats, shared: SharedStatistics) -> Floats:
-    """The laws of many arms at once (rows of ``moments``: count, mean, RSS)."""
+    """The laws of many arms at once (rows of ``moments``: mean, count, RSS, and fourth where the rule asks for it)."""
     from bootleader.agent._large_k_kernels import laws_kernel
 
-    laws = np.empty(moments.shape)
-    laws_kernel(rule.law)(rule.params, noise_sd, moments, SharedStatistics(*map(float, shared)), laws)
+    laws = np.empty((3, moments.shape[1]))
+    kernel = laws_kernel(rule.law, rule.fourth_moment)
+    kernel(rule.params, noise_sd, moments, SharedStatistics(*map(float, shared)), laws)
     return laws
 
 
 @cache
 def compile_kernels(rule: IndexRule) -> None:
     """Compile all that very many arms with this rule need, or load it from disk, by playing two of them."""
-    many_laws(rule, np.ones(2), np.full((3, 2), 3.0), SharedStatistics(1.0, 6, 2, math.inf))
+    moments = np.full((4 if rule.fourth_moment else 3, 2), 3.0)
+    many_laws(rule, np.ones(2), moments, SharedStatistics(1.0, 6, 2, math.inf, 1.0))
     laws = np.array([[0.0, 1.0], [1.0, 1.0], [math.inf, math.inf]])
     tree = LargeK(rule, laws, LargeK(rule, laws).thresholds, resume=True)
     tree.set_law(0, (0.0, 1.0, math.inf))

@@ -11,13 +11,16 @@ from bootleader._core.numba_bridge import compiled, specialise
 from bootleader._core.rng import Stream
 from bootleader._core.rules import ArmStatistics
 
-law_of: Any = None  # filled in by `laws_kernel`
+# Filled in by `laws_kernel`.
+law_of: Any = None
+FOURTH_MOMENT: Any = None
 
 
 def write_all_laws(params, noise_sd, moments, shared, out):  # type: ignore[no-untyped-def]
-    """Write the index laws (columns of ``out``) of arms with these moments (columns count, mean, RSS)."""
+    """Write the index laws (columns of ``out``) of arms with these moments (rows mean, count, RSS, perhaps fourth)."""
     for k in range(out.shape[1]):
-        arm = ArmStatistics(moments[0, k], moments[1, k], moments[2, k], noise_sd[k], 0.0)
+        fourth = moments[3, k] if FOURTH_MOMENT else 0.0
+        arm = ArmStatistics(moments[1, k], moments[0, k], moments[2, k], noise_sd[k], fourth)
         out[0, k], out[1, k], out[2, k] = law_of(params, arm, shared)
 
 
@@ -63,6 +66,7 @@ KERNELS = Kernels(
 
 
 @cache
-def laws_kernel(law: Any) -> Any:
+def laws_kernel(law: Any, fourth_moment: bool) -> Any:
     """The kernel that computes many arms' laws at once."""
-    return specialise(write_all_laws, code_digest(law), law_of=compiled(law))
+    digest = code_digest(law, fourth_moment)
+    return specialise(write_all_laws, digest, law_of=compiled(law), FOURTH_MOMENT=fourth_moment)

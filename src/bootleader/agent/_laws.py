@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bootleader._core.rules import SharedStatistics
 
@@ -11,6 +11,16 @@ if TYPE_CHECKING:
     from bootleader.agent._large_k import LargeK
 
 Law = tuple[float, float, float]
+
+
+class Pooled(NamedTuple):
+    """What is pooled over the arms; the kurtosis is 0 unless the rule asks for fourth moments."""
+
+    variance: float
+    kurtosis: float
+
+
+NOT_POOLED: Final = Pooled(0.0, 0.0)
 
 
 class MutableStatistics:
@@ -33,9 +43,9 @@ class Laws:
     place : dict
         The place of each of them in ``playing``.
     shared : SharedStatistics
-        What the laws depend on beside their arm, such as the pooled variance.
+        What the laws depend on beside their arm, such as the pooled variance and kurtosis.
     pooled_at : int
-        Round at which the variance was pooled.
+        Round at which these were pooled.
     renew_at : float
         Round from which all laws are computed anew.
     tree : LargeK or None
@@ -60,14 +70,19 @@ class Laws:
         self.tree = tree
 
     @classmethod
-    def none(cls, variance: float = 0.0, pooled_at: int = 0) -> Laws:
+    def none(cls, pooled: Pooled = NOT_POOLED, pooled_at: int = 0) -> Laws:
         """Before any arm plays."""
-        return cls([], [[], [], []], SharedStatistics(variance, 0, 0, math.inf), pooled_at)
+        return cls([], [[], [], []], SharedStatistics(pooled.variance, 0, 0, math.inf, pooled.kurtosis), pooled_at)
 
     @property
     def variance(self) -> float:
         """Pooled variance."""
         return self.shared.variance  # type: ignore[no-any-return]
+
+    @property
+    def pooled(self) -> Pooled:
+        """What was pooled over the arms."""
+        return Pooled(self.shared.variance, self.shared.kurtosis)
 
     def set(self, place: int, law: Law) -> None:
         """Change one arm's law."""

@@ -9,17 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from bootleader._core.moments import welford
+from bootleader._core.moments import LARGEST_FOURTH_POWER, welford
 from bootleader._core.reference_player import contest
 from bootleader._core.rng import Purpose, Stream, run_stride, stream_state
-from bootleader._core.rules import ArmHistory, Contest, HistoryRule, Rule
+from bootleader._core.rules import ArmHistory, Contest, HistoryRule, IndexRule, Rule
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._draft import Draft
 from bootleader.agent._initial_pulls import InitialPulls
 from bootleader.agent._journal import Journal, Store
 from bootleader.agent._laws import Laws
 from bootleader.agent._streams import Streams
-from bootleader.agent._validation import MOST_REWARDS
+from bootleader.agent._validation import LARGEST_REWARD, MOST_REWARDS
 
 
 class Learner(Journal):
@@ -52,6 +52,8 @@ class Learner(Journal):
         self.stale = False
         self.changes = 0
         self.initial_pulls = rule.initial_pulls
+        self.fourth_moment = isinstance(rule, IndexRule) and rule.fourth_moment
+        self.largest_reward = LARGEST_FOURTH_POWER if self.fourth_moment else LARGEST_REWARD
 
     @property
     def version(self) -> int:
@@ -78,7 +80,7 @@ class Learner(Journal):
 
     def removal(self, slot: int) -> list[Store]:
         """What removes an arm; those after it move down by one."""
-        laws = Laws.none(self.laws.variance, self.laws.pooled_at)
+        laws = Laws.none(self.laws.pooled, self.laws.pooled_at)
         fields = {
             "arms": self.arms[:slot] + self.arms[slot + 1 :],
             "initial": self.initial.without(slot),
@@ -151,16 +153,16 @@ class Learner(Journal):
         arm, now = draft.arm(slot), draft.rounds + 1
         if now > MOST_REWARDS:
             raise ValueError(f"an agent learns at most 2**53 rewards, got one more after {draft.rounds}")
-        arm.count, arm.anchor, arm.drift, arm.rss = self.moments_after(arm, reward, now)
+        self.add_reward(arm, reward, now)
         arm.rewards += 1
         arm.last = draft.rounds = now
         draft.choice_changed()
         if arm.count <= self.initial_pulls:
             draft.assign(slot)
 
-    def moments_after(self, arm: ArmState, reward: float, now: int) -> tuple[float, float, float, float]:
-        """Count, anchor, drift and RSS of an arm with the reward of round ``now``."""
-        return welford(arm.count, arm.anchor, arm.drift, arm.rss, reward)
+    def add_reward(self, arm: ArmState, reward: float, now: int) -> None:
+        """Add the reward of round ``now`` to an arm's moments."""
+        arm.count, arm.anchor, arm.drift, arm.rss = welford(arm.count, arm.anchor, arm.drift, arm.rss, reward)
 
     def merge(self, draft: Draft, others: Iterable[tuple[int, ArmState]], rounds: int) -> None:
         """Take in another learner's statistics, arm by arm, and its number of rounds."""
@@ -168,7 +170,7 @@ class Learner(Journal):
             self.bring_up_to_date(draft.arm(slot), draft.rounds)
         for slot, other in others:
             if other.count > 0.0:
-                draft.arm(slot).absorb(other)
+                draft.arm(slot).absorb(other, self.fourth_moment)
                 draft.assign(slot)
         draft.rounds += rounds
         for slot in range(len(draft.arms())):

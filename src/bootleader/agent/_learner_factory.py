@@ -8,6 +8,7 @@ import numpy as np
 
 from bootleader._core.rules import ChoiceRule, IndexRule
 from bootleader._core.validation import positive
+from bootleader.agent._fourth_moment_learner import FourthMomentLearner
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._learner import HistoryLearner, Learner
 from bootleader.policies import Policy
@@ -24,10 +25,8 @@ def learner_of(policy: Policy, seed: int, maximize: bool, half_life: float | Non
         If it cannot play it with a half-life.
     """
     rule = _as_played(policy, maximize).rule
-    if isinstance(rule, IndexRule) and rule.fourth_moment:
-        raise TypeError(f"policy must not need fourth moments, which an agent does not keep, got {policy!r}")
     if isinstance(rule, IndexRule):
-        return IndexLearner(rule, seed, half_life=half_life)
+        return (FourthMomentLearner if rule.fourth_moment else IndexLearner)(rule, seed, half_life=half_life)
     if isinstance(rule, ChoiceRule):
         raise TypeError(
             f"an agent plays policies whose rule is an IndexRule or a HistoryRule; simulate {policy!r} instead"

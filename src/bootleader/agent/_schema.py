@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from bootleader._core.moments import LARGEST_FOURTH_POWER
 from bootleader._core.validation import LARGEST, SMALLEST
 from bootleader.agent._validation import LARGEST_REWARD, LATEST, MOST_REWARDS
 
@@ -19,12 +20,17 @@ FORMAT: Final = "bootleader agent"
 VERSION: Final = 2
 THRESHOLDS: Final = 5  # numbers that a leader tree needs beside the laws
 
+LARGEST_THIRD: Final = MOST_REWARDS * (2.0 * LARGEST_FOURTH_POWER) ** 3
+
 Count = Annotated[int, Meta(ge=0, le=MOST_REWARDS)]
 Word = Annotated[str, Meta(pattern=r"\A[0-9a-f]{16}\Z")]
 Name = Annotated[str, Meta(min_length=1)]
 Reward = Annotated[float, Meta(ge=-LARGEST_REWARD, le=LARGEST_REWARD)]
 Deviation = Annotated[float, Meta(ge=-2.0 * LARGEST_REWARD, le=2.0 * LARGEST_REWARD)]
 Variance = Annotated[float, Meta(ge=0.0, le=(2.0 * LARGEST_REWARD) ** 2)]
+Third = Annotated[float, Meta(ge=-LARGEST_THIRD, le=LARGEST_THIRD)]
+Fourth = Annotated[float, Meta(ge=0.0, le=MOST_REWARDS * (2.0 * LARGEST_FOURTH_POWER) ** 4)]
+Kurtosis = Annotated[float, Meta(ge=0.0, le=float(MOST_REWARDS))]
 Time = Annotated[float, Meta(ge=-LATEST, le=LATEST)]
 DecisionId = Annotated[str, Meta(pattern=r"\A[0-9a-f]{12}-[1-9][0-9]{0,15}\Z")]
 HexFloat = Annotated[str, Meta(pattern=r"\A(-?0x[01]\.[0-9a-f]{13}p[+-][0-9]{1,4}|0x0\.0p\+0|-inf)\Z")]
@@ -61,6 +67,8 @@ class ArmRecord(Record):
     rewards: Count
     last: Count
     noise_sd: Annotated[float, Meta(ge=SMALLEST, le=LARGEST)]
+    third: Third | UnsetType = UNSET
+    fourth: Fourth | UnsetType = UNSET
     history: list[Deviation] | UnsetType = UNSET
 
 
@@ -76,6 +84,7 @@ class IndexRecord(Record):
 
     stale: bool
     variance: Variance | UnsetType = UNSET
+    kurtosis: Kurtosis | UnsetType = UNSET
     pooled_at: Count | UnsetType = UNSET
     tree: TreeRecord | UnsetType | None = UNSET
 

@@ -15,7 +15,7 @@ from bootleader.agent._decisions import OpenDecision, RewardedDecision
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._initial_pulls import InitialPulls
 from bootleader.agent._large_k import Thresholds
-from bootleader.agent._laws import Laws
+from bootleader.agent._laws import Laws, Pooled
 from bootleader.agent._learner import HistoryLearner, Learner
 from bootleader.agent._streams import Streams
 from bootleader.policies import POLICIES, Policy
@@ -86,6 +86,8 @@ def _arm(learner: Learner, slot: int) -> dict[str, Any]:
         "last": arm.last,
         "noise_sd": arm.noise_sd,
     }
+    if learner.fourth_moment:
+        state |= {"third": arm.third, "fourth": arm.fourth}
     if isinstance(learner, HistoryLearner):
         state["history"] = arm.history
     return state
@@ -95,7 +97,9 @@ def _index(learner: Learner) -> dict[str, Any]:
     state: dict[str, Any] = {"stale": learner.stale}
     if isinstance(learner, IndexLearner):
         laws = learner.laws
-        state |= {"variance": laws.variance, "pooled_at": laws.pooled_at, "tree": None}
+        state |= {"variance": laws.pooled.variance, "pooled_at": laws.pooled_at, "tree": None}
+        if learner.fourth_moment:
+            state["kurtosis"] = laws.pooled.kurtosis
         if laws.tree is not None and not learner.stale:
             values, excess = laws.tree.thresholds
             state["tree"] = {"thresholds": [x.hex() for x in values], "excess": excess}
@@ -223,6 +227,8 @@ def _fill(learner: Learner, document: Document) -> None:
             anchor=arm.anchor,
             drift=arm.drift,
             rss=arm.rss,
+            third=arm.third if isinstance(arm.third, float) else 0.0,
+            fourth=arm.fourth if isinstance(arm.fourth, float) else 0.0,
             rewards=arm.rewards,
             last=arm.last,
             active=arm.active,
@@ -251,8 +257,9 @@ def _fill_laws(learner: Learner, document: Document) -> None:
     variance, pooled_at, tree = index.variance, index.pooled_at, index.tree
     assert isinstance(variance, float)  # by check_document
     assert isinstance(pooled_at, int)
+    pooled = Pooled(variance, index.kurtosis if isinstance(index.kurtosis, float) else 0.0)
     if index.stale:
-        learner.laws = Laws.none(variance, pooled_at)
+        learner.laws = Laws.none(pooled, pooled_at)
     else:
         thresholds = Thresholds([float.fromhex(x) for x in tree.thresholds], tree.excess) if tree else None
-        learner.restore_laws(variance, pooled_at, thresholds)
+        learner.restore_laws(pooled, pooled_at, thresholds)

@@ -20,19 +20,19 @@ LATEST: Final = 1e15  # seconds: the size of any time
 LARGEST_DOCUMENT: Final = 100_000_000  # characters
 MOST_NESTED: Final = 64  # levels of lists and objects in metadata
 NUMBERS: Final = (float, Real, Decimal, np.bool_)  # what is usual comes first, since every reward is asked
-ACCEPTED: Final = f"a finite number from {-LARGEST_REWARD:g} to {LARGEST_REWARD:g}, or a bool"
 
 
-def reward_of(value: Any) -> float:
-    """A reward as a float, or raise."""
+def reward_of(value: Any, largest: float) -> float:
+    """A reward of at most this size as a float, or raise."""
+    accepted = f"a finite number from {-largest:g} to {largest:g}, or a bool"
     if not isinstance(value, NUMBERS):
-        raise TypeError(f"reward must be {ACCEPTED}, got {shown(value)}")
+        raise TypeError(f"reward must be {accepted}, got {shown(value)}")
     try:
         number = float(value)
     except (OverflowError, ValueError):  # too large a number; a signalling NaN
         number = math.inf
-    if not -LARGEST_REWARD <= number <= LARGEST_REWARD:
-        raise ValueError(f"reward must be {ACCEPTED}, got {shown(value)}")
+    if not -largest <= number <= largest:
+        raise ValueError(f"reward must be {accepted}, got {shown(value)}")
     return number
 
 

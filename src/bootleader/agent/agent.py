@@ -26,7 +26,6 @@ from bootleader.agent._learner_factory import sd_of_new_arm
 from bootleader.agent._probabilities import Probabilities
 from bootleader.agent._validation import (
     LARGEST_DOCUMENT,
-    LARGEST_REWARD,
     arm_name,
     boolean,
     metadata_of,
@@ -155,7 +154,7 @@ class Agent(AgentCore):
         arm : str
             The arm's name.
         reward : float
-            Any finite number up to 1e100 in size, or a bool.
+            Any finite number up to 1e100 in size, or a bool; up to 1e65 with AdaptiveReBoot, which sums fourth powers.
 
         Raises
         ------
@@ -164,8 +163,9 @@ class Agent(AgentCore):
         TypeError, ValueError
             If the reward is no such number.
         """
-        if reward.__class__ is not float or not -LARGEST_REWARD <= reward <= LARGEST_REWARD:
-            reward = reward_of(reward)
+        largest = self._largest_reward
+        if reward.__class__ is not float or not -largest <= reward <= largest:
+            reward = reward_of(reward, largest)
         with self._lock:
             learner = self._learner
             if learner.pending is not None:
@@ -197,7 +197,7 @@ class Agent(AgentCore):
             raise TypeError(f"arms must be a list of names, got {shown(arms)}")
         if len(arms) != len(rewards):
             raise ValueError(f"arms and rewards must be equally many, got {len(arms)} and {len(rewards)}")
-        values = [reward_of(reward) for reward in rewards]
+        values = [reward_of(reward, self._largest_reward) for reward in rewards]
         with self._lock:
             self._finish()
             draft = Draft(self._learner)
@@ -254,7 +254,7 @@ class Agent(AgentCore):
         ValueError
             If another value was reported before.
         """
-        number = reward_of(value)
+        number = reward_of(value, self._largest_reward)
         if not isinstance(decision_id, str):
             raise TypeError(f"decision_id must be the id of a Decision, got {shown(decision_id)}")
         with self._lock:
@@ -514,9 +514,9 @@ class Agent(AgentCore):
     def merge(self, other: Agent) -> None:
         """Take in what another agent has learnt, on other data, with the same policy.
 
-        Counts add up, means and RSS combine by Chan's formula, so the order in which agents are merged does not
-        matter. Arms that only the other knows are added, except those that were removed here; an arm that is paused
-        here stays paused. The other's open decisions stay with the other.
+        Counts add up, other moments combine by the formulas of Chan and Pebay, so the order in which agents are merged
+        does not matter. Arms that only the other knows are added, except those that were removed here; an arm that is
+        paused here stays paused. The other's open decisions stay with the other.
 
         Parameters
         ----------

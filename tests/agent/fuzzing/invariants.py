@@ -66,7 +66,7 @@ def _check_laws(learner: Any) -> None:
     assert laws.place == {slot: place for place, slot in enumerate(laws.playing)}
     if isinstance(learner, IndexLearner):
         laws = learner._current(laws)
-        computed = learner._laws_at(learner.arms, laws.playing, learner.rounds, laws.variance, laws.pooled_at)
+        computed = learner._laws_at(learner.arms, laws.playing, learner.rounds, laws.pooled, laws.pooled_at)
         assert (laws.location, laws.scale, laws.shape) == (computed.location, computed.scale, computed.shape)
         assert all(map(math.isfinite, laws.location))
         assert all(0.0 <= scale < math.inf for scale in laws.scale)

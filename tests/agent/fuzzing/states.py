@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from typing import Any
 from unittest import mock
@@ -11,6 +12,8 @@ import bootleader as bl
 from tests.agent.fuzzing.documents import with_checksum
 from tests.agent.fuzzing.invariants import check_probabilities
 from tests.agent.fuzzing.samples import POLICIES, Clock
+
+MOMENTS = ("count", "rewards", "anchor", "drift", "rss", "third", "fourth")
 
 
 def extreme_policy(rng: random.Random, policy: Any) -> Any:
@@ -42,14 +45,18 @@ def size(rng: random.Random, low: float, high: float) -> float:
     return rng.choice([-1.0, 1.0]) * 10.0**exponent
 
 
-def extreme_arm(rng: random.Random, needed: int) -> dict[str, Any]:
+def extreme_arm(rng: random.Random, needed: int, fourth_moment: bool) -> dict[str, Any]:
     """The state of one arm."""
+    high = 64.0 if fourth_moment else 99.0
     count = max(needed, 1, int(2.0 ** (rng.uniform(0.0, 12.0) if rng.random() < 0.97 else rng.uniform(0.0, 49.0))))
-    anchor = size(rng, -320.0, 99.0)
-    drift = 0.0 if count == 1 else rng.choice([0.0, anchor * 1e-16, size(rng, -320.0, 99.0)])
-    rss = 0.0 if count == 1 else abs(size(rng, -320.0, 199.0))
+    anchor = size(rng, -320.0, high)
+    drift = 0.0 if count == 1 else rng.choice([0.0, anchor * 1e-16, size(rng, -320.0, high)])
+    rss = 0.0 if count == 1 else abs(size(rng, -320.0, 2.0 * high + 1.0))
     noise_sd = 10.0 ** rng.uniform(-79.0, 119.0) if rng.random() < 0.3 else 1.0
     moments = {"count": float(count), "rewards": count, "anchor": anchor, "drift": drift, "rss": rss}
+    if fourth_moment:
+        moments["fourth"] = rss * (rss / rng.uniform(1.0, count))
+        moments["third"] = rng.uniform(-1.0, 1.0) * math.sqrt(rss) * math.sqrt(moments["fourth"])
     return {**moments, "noise_sd": noise_sd, "last": 0}
 
 
@@ -61,14 +68,16 @@ def extreme_index_agent(rng: random.Random, policy: Any) -> bl.Agent:
     body.pop("checksum")
     twins = rng.random() < 0.2
     for arm in body["arms"]:
-        arm.update(extreme_arm(rng, policy.rule.initial_pulls))
+        arm.update(extreme_arm(rng, policy.rule.initial_pulls, policy.rule.fourth_moment))
         if twins:
-            arm.update({key: body["arms"][0][key] for key in ("count", "rewards", "anchor", "drift", "rss")})
+            arm.update({key: value for key, value in body["arms"][0].items() if key in MOMENTS})
     body["rounds"] = sum(arm["rewards"] for arm in body["arms"])
     body["initial"] = []
     stale = rng.random() < 0.5
     variance = 0.0 if rng.random() < 0.1 else abs(size(rng, -320.0, 199.0))
     body["index"] = {"stale": stale, "variance": variance, "pooled_at": body["rounds"], "tree": None}
+    if policy.rule.fourth_moment:
+        body["index"]["kurtosis"] = 10.0 ** rng.uniform(0.0, 12.0)
     return bl.Agent.from_json(with_checksum(body), clock=Clock())
 
 

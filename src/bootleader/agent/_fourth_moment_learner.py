@@ -1,0 +1,73 @@
+"""The learner of index rules that ask for fourth moments. The others do not pay for them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from bootleader._core.half_life import moved_anchor
+from bootleader._core.moments import pebay
+from bootleader.agent._arm_state import ArmState
+from bootleader.agent._index_learner import IndexLearner
+from bootleader.agent._learner import Learner
+
+Moments = tuple[float, float, float, float, float, float]  # count, anchor, drift, RSS, third, fourth
+
+
+class FourthMomentLearner(IndexLearner):
+    """Keeps third and fourth power sums beside the other moments; a half-life fades them like the RSS."""
+
+    def update(self, slot: int, reward: float) -> None:
+        laws, now = self.laws, self.rounds + 1
+        place = laws.place.get(slot)
+        if place is not None and now < laws.renew_at and not self.stale:  # nearly every reward
+            arm, view = self.arms[slot], self._statistics
+            if self.half_life is None:
+                count, anchor, drift, rss, third, fourth = pebay(
+                    arm.count, arm.anchor, arm.drift, arm.rss, arm.third, arm.fourth, reward
+                )
+            else:
+                count, anchor, drift, rss, third, fourth = self.six_moments_after(arm, reward, now)
+            view.count, view.mean, view.rss, view.fourth, view.noise_sd = (
+                count, anchor + drift, rss, fourth, arm.noise_sd
+            )  # fmt: skip
+            law = self._law_of(self._params, view, laws.shared)
+            shape = law[2]
+            if shape == laws.shape[place] or (shape != math.inf and self.fast is None):  # ``fast`` stays as it is
+                rewards = arm.rewards + 1
+                self.pending = (arm, count, anchor, drift, rss, third, fourth, rewards, now, laws, place, law)
+                # As _store_reward, without the call.
+                arm.count, arm.anchor, arm.drift, arm.rss, arm.third, arm.fourth = (
+                    count, anchor, drift, rss, third, fourth
+                )  # fmt: skip
+                arm.rewards, arm.last = rewards, now
+                laws.location[place], laws.scale[place], laws.shape[place] = law
+                if laws.tree is not None:
+                    laws.tree.set_law(place, law)
+                self.rounds = now
+                self.pending = None
+                return
+        Learner.update(self, slot, reward)
+
+    def _store_reward(self, arm: ArmState, *changes: Any) -> None:
+        arm.count, arm.anchor, arm.drift, arm.rss, arm.third, arm.fourth, arm.rewards, arm.last = changes[:8]
+        laws, place, law = changes[8:]
+        laws.set(place, law)
+        self.rounds = arm.last
+
+    def add_reward(self, arm: ArmState, reward: float, now: int) -> None:
+        arm.count, arm.anchor, arm.drift, arm.rss, arm.third, arm.fourth = self.six_moments_after(arm, reward, now)
+
+    def six_moments_after(self, arm: ArmState, reward: float, now: int) -> Moments:
+        """All moments of an arm with the reward of round ``now``."""
+        if self.half_life is None:
+            return pebay(arm.count, arm.anchor, arm.drift, arm.rss, arm.third, arm.fourth, reward)
+        weight = self.weight_left(arm, now)
+        count, rss = self._faded(arm, now)
+        anchor, drift = moved_anchor(arm.anchor, arm.drift, reward)
+        return pebay(count, anchor, drift, rss, arm.third * weight, arm.fourth * weight, reward)
+
+    def bring_up_to_date(self, arm: ArmState, now: int) -> None:
+        weight = self.weight_left(arm, now)
+        arm.third, arm.fourth = arm.third * weight, arm.fourth * weight
+        super().bring_up_to_date(arm, now)
