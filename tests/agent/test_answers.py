@@ -26,9 +26,10 @@ def agent_and_log(policy, rounds=1_500, maximize=True, draw=None):
     return agent, log
 
 
+@pytest.mark.parametrize("policy", [bl.AdaptiveReBoot(), bl.Giro()], ids=repr)
 @pytest.mark.parametrize("maximize", [True, False])
-def test_an_agent_gives_the_verdict_of_its_log(maximize):
-    agent, log = agent_and_log(bl.Giro(), 900, maximize)
+def test_an_agent_gives_the_verdict_of_its_log(policy, maximize):
+    agent, log = agent_and_log(policy, 900, maximize)
     mine, logged = agent.verdict(unit="visit"), bl.verdict(log, maximize=maximize, unit="visit")
     assert mine.sentence == logged.sentence
     for one, other in zip(mine.comparisons, logged.comparisons, strict=True):
@@ -50,6 +51,17 @@ def test_bounds_need_no_fourth_moments():
         agent.verdict(low=0, high=0.5)
     with pytest.raises(ValueError, match="control must be one of 'blue', 'green', 'red', got 'violet'"):
         agent.verdict(low=0, high=1, control="violet")
+
+
+def test_a_restored_and_a_merged_agent_answer_alike():
+    whole, log = agent_and_log(bl.AdaptiveReBoot(), 900)
+    parts = [bl.Agent(bl.AdaptiveReBoot(), ARMS, seed=seed) for seed in (1, 2)]
+    for place, (arm, reward) in enumerate(zip(log["arm"], log["reward"], strict=True)):
+        parts[place >= 300].update(arm, reward)
+    parts[0].merge(parts[1])
+    for agent in (parts[0], bl.Agent.from_json(whole.to_json())):
+        for one, other in zip(agent.verdict().comparisons, whole.verdict().comparisons, strict=True):
+            assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-9)
 
 
 def test_before_any_reward():

@@ -34,7 +34,7 @@ def _fourth(arm: ArmState) -> float:
     """Sum of the deviations' fourth powers, from the history where there is one."""
     if arm.history:
         return math.fsum((value - arm.drift) ** 4 for value in arm.history)
-    return float(getattr(arm, "fourth", 0.0))
+    return arm.fourth
 
 
 def summary_intervals(learner: Learner, arms: Sequence[ArmState], maximize: bool, fades: bool) -> tuple[Any, Any]:

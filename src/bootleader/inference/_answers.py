@@ -210,7 +210,8 @@ class Verdict:
                    f"({_words.level(asked.alpha)})"  # fmt: skip
         rest = [name for name in self.candidates if name != self.leader]
         out = len(self.arms) - len(self.candidates)
-        ruled_out = f" ({out} of {len(self.arms)} arms are ruled out: {_words.level(asked.alpha)})" if out else ""
+        verb = "is" if out == 1 else "are"
+        ruled_out = f" ({out} of {len(self.arms)} arms {verb} ruled out: {_words.level(asked.alpha)})" if out else ""
         if self.is_decided:
             within = max(c.within for c in self._deciding)
             return f"{', '.join(self.candidates)} are the same to within {_words.number(within)}{ruled_out}"
