@@ -57,10 +57,24 @@ def sweep(
     make : callable
         ``make(sigma_a=..., gap=...)`` returns the policies and the bandit of a cell, in any form that
         :func:`simulate` accepts.
-    rounds, runs, seed, delay, keep, compiled, n_jobs, executor
-        As in :func:`simulate`, for every cell.
+    rounds : int
+        Length of a run.
+    runs : int
+        How many runs each cell has.
+    seed : int
+        The seed of every cell.
     checkpoints : int, sequence of int, or "log"
         As in :func:`simulate`; by default the last round alone.
+    delay : int, GeometricDelay, or sequence of int, optional
+        How many rounds late rewards arrive.
+    keep : "curves", optional
+        Keep every run's regret at every checkpoint.
+    compiled : bool
+        False plays everything in plain Python.
+    n_jobs : int, optional
+        Number of threads; by default one for each core.
+    executor : concurrent.futures.Executor, optional
+        Where blocks of runs are played instead.
     progress : bool or callable
         Show one progress bar over all cells; or what to call with the number of runs that have just ended.
     **parameters : iterable
