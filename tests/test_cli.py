@@ -22,6 +22,29 @@ def test_help_imports_nothing_heavy():
     assert "reproduce" in run_python(code)
 
 
+def test_an_error_inside_another_library_is_not_shown_as_the_users(monkeypatch):
+    """Only errors that the library raises about its input become one line; others keep their traceback."""
+
+    def foreign(given):
+        import json
+
+        json.loads("{")
+
+    def ours(given):
+        bl.ReBoot(sigma_a=-1.0)
+
+    for command, is_shown in ((foreign, False), (ours, True)):
+        given = cli.parser().parse_args(["policies"])
+        given.command = command
+        monkeypatch.setattr(cli, "parser", lambda given=given: type("P", (), {"parse_args": lambda self, _: given})())
+        if is_shown:
+            assert cli.main(["policies"]) == 2
+        else:
+            with pytest.raises(ValueError, match="Expecting"):
+                cli.main(["policies"])
+        monkeypatch.undo()
+
+
 COMMANDS = next(action.choices for action in cli.parser()._actions if isinstance(action.choices, dict))
 
 

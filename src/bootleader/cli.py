@@ -46,8 +46,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except (ValueError, OSError) as error:
+        if isinstance(error, ValueError) and not _is_ours(error):
+            raise  # an error in the program, not in what the user gave: the traceback is wanted
         print(f"bootleader: {printable(' '.join(str(error).split()), LONGEST_ERROR)}", file=sys.stderr)
         return USER_ERROR
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether an error was raised by a line of this package, not inside another library."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] == "bootleader"
 
 
 def _with_negative_numbers(arguments: Sequence[str]) -> list[str]:

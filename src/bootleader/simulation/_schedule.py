@@ -175,7 +175,7 @@ def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterato
     if executor is None:
         with ThreadPoolExecutor(width) as own:
             yield from _mapped(tasks, own, width)
-    elif threading.current_thread() in getattr(executor, "_threads", ()):
+    elif _is_own_thread(executor):
         # Called from a task of this very pool, whose threads may all be waiting like this one: play the tasks here.
         for task in tasks:
             yield task, play_blocks(task.blocks)
@@ -189,6 +189,12 @@ def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterato
             raise
     else:
         yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks))
+
+
+def _is_own_thread(executor: Executor) -> bool:
+    """Whether this thread belongs to a pool of threads; by its name, because a pool lists a thread after its start."""
+    prefix = getattr(executor, "_thread_name_prefix", "")
+    return bool(prefix) and threading.current_thread().name.startswith(f"{prefix}_")
 
 
 def _import_kernels(all_of_them: bool) -> None:
