@@ -1,8 +1,8 @@
 # ruff: noqa: NPY002, SIM109  (numba compiles the legacy generators only)
 """Runs that are looked at after every reward: how often an interval excludes the truth, and a verdict is false.
 
-Compiled, and independent of the simulator: rewards come from NumPy's generators, policies are written out here. Only
-the formulas of the intervals are the library's (:mod:`bootleader.inference._kernels`).
+Compiled, and independent of the simulator: rewards come from NumPy's generators. The formulas of the intervals
+(:mod:`bootleader.inference._kernels`) and AdaptiveReBoot's law are the library's.
 
 ``python -m tests.inference.peeking --runs 2000`` prints the table of docs/answers.md.
 
@@ -22,8 +22,10 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from bootleader._core.rules import ArmStatistics, SharedStatistics
 from bootleader.inference import _kernels as k
 from bootleader.inference._intervals import GUARD, mixture_variance
+from bootleader.policies.adaptive_reboot import AdaptiveReBoot, law
 
 GAUSS, EXPONENTIAL, BERNOULLI, REVENUE, STUDENT_T, JACKPOT, PARETO, LOGNORMAL, POISSON, NEGATIVE, CAPPED, BETA = range(
     12
@@ -32,9 +34,11 @@ ADAPTIVE, THOMPSON, EVEN = range(3)
 POLICY_NAMES = ("AdaptiveReBoot", "ThompsonSampling", "even split")
 NAIVE_FROM = 30  # rewards of each arm from which the naive tests are made
 POOLING_GROWTH = 20
-MOST_REWARDS_OF_NOISE = 12.0
+RATIO = tuple(AdaptiveReBoot().rule.params)
 
 jit = numba.njit(nogil=True, error_model="numpy")  # not cached: numba would not notice a change in the library
+
+adaptive_law = jit(law)
 
 
 @jit
@@ -83,21 +87,19 @@ def choose(policy, t, n, mean, rss, fourth, pool):
                 weighted += n[a] * fourth[a] / rss[a]
         pool[0], pool[1], pool[2] = squares / freedom, weighted / squares if squares > 0.0 else 0.0, t
     best, leader = -math.inf, 0
+    shared = SharedStatistics(pool[0], float(t), float(arms), math.inf, pool[1])
     for a in range(arms):
         if policy == THOMPSON:
             index = n[a] * mean[a] / (n[a] + 1.0) + np.random.normal(0.0, 1.0) / math.sqrt(n[a] + 1.0)
         elif pool[0] == 0.0:
             index = mean[a] + 1e-9 * np.random.random()
         else:
-            effective = 0.0
-            if rss[a] > 0.0:
-                effective = min(rss[a] * rss[a] / fourth[a], n[a] / pool[1])
-            fading = min(1.0, (3.0 / effective) ** 2) if effective > 0.0 else 1.0
-            scale = math.sqrt(max(rss[a], n[a] * pool[0] * fading) + 6.0 * pool[0]) / (n[a] + 2.0)
+            arm = ArmStatistics(n[a], mean[a], rss[a], 1.0, fourth[a])
+            location, scale, shape = adaptive_law(RATIO, arm, shared)
             noise = np.random.normal(0.0, 1.0)
-            if n[a] <= MOST_REWARDS_OF_NOISE:
-                noise /= math.sqrt(np.random.chisquare(n[a] - 1.0) / (n[a] - 1.0))
-            index = mean[a] + noise * scale
+            if shape < math.inf:
+                noise /= math.sqrt(np.random.chisquare(shape) / shape)
+            index = location + noise * scale
         if index > best:
             best, leader = index, a
     return leader
