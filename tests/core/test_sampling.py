@@ -242,6 +242,20 @@ def test_poisson(mean):
     assert_counts(draws, stats.poisson(mean))
 
 
+@numba.njit
+def compiled_poissons(mean, stream, out):
+    for j in range(out.shape[0]):
+        out[j] = sampling.poisson(mean, stream)
+
+
+@pytest.mark.parametrize("mean", [0.3, 9.9, 10.0, 33.3, 1e3])
+def test_two_million_poisson_variables(mean):
+    """As many show a constant of the rejection that is off by some percent."""
+    draws = np.empty(2_000_000)
+    compiled_poissons(mean, as_arrays(stream_at(0, 7)), draws)
+    assert_counts(draws, stats.poisson(mean))
+
+
 @pytest.mark.parametrize("mean", [1e12, 3e15, 1e17, 1e20])
 def test_poisson_with_a_large_mean_is_normal(mean):
     """Its skewness is 1 / sqrt(mean), which 20,000 draws do not show."""
