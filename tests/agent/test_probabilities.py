@@ -276,6 +276,11 @@ def test_layers_of_scales_that_no_pair_of_floats_resolves() -> None:
     np.testing.assert_allclose(winning_probabilities([0.0, 5.0, 5.0], [1e99, 0.0, 0.0], [INF] * 3), [0.5, 0.25, 0.25])
 
 
+def test_a_floor_far_below_is_no_chance() -> None:
+    chances = winning_probabilities([1.0, 2.0, -1e99], [1e-70, 1e-85, 0.0], [2.0, 2.0, INF])
+    np.testing.assert_allclose(chances, [0.0, 1.0, 0.0], atol=1e-12)
+
+
 def test_a_chain_of_scales_is_still_a_distribution() -> None:
     scale = 10.0 ** -np.arange(0.0, 120.0, 8.0)
     for df in (1.0, INF):

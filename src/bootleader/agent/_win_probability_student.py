@@ -34,6 +34,7 @@ WIDEST_LAYER: Final = 1e15  # of the largest scale to the smallest
 FARTHEST: Final = 1e25  # of the largest location to the smallest scale
 WIDE_GAP: Final = 1e12  # between neighbouring scales, from which on the narrower is a point to the wider
 SMALL, LARGE = 1e-140, 1e140
+FAR_OUT: Final = 1e100  # scales from a location: no chance is left, and the square is still a number
 NEGLIGIBLE: Final = 1e-2  # part of the tolerance that may be lost by looking away
 
 
@@ -196,7 +197,7 @@ def _drawn_wins(variables: Variables, floor: float, tolerance: float) -> tuple[F
         wins[in_play] = _integrate(rivals, panels, tolerance)
     if floor == -math.inf:
         return wins, 0.0
-    at_floor = (floor - rivals.location) / rivals.scale
+    at_floor = np.clip((floor - rivals.location) / rivals.scale, -FAR_OUT, FAR_OUT)
     return wins, float(np.prod(_cdf(at_floor, rivals.df)))
 
 
