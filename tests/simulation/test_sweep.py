@@ -115,6 +115,27 @@ def test_heat_map(swept):
     np.testing.assert_array_equal(across.axes[0].images[0].get_array(), np.transpose(wanted))
 
 
+def test_a_heat_map_of_very_many_cells_is_a_small_picture():
+    from bootleader.plots import value_map
+
+    table = np.arange(120.0 * 90).reshape(90, 120)
+    figure = value_map(table, [str(row) for row in range(90)], [str(column) for column in range(120)])
+    width, height = figure.get_size_inches()
+    assert width < 15
+    assert height < 12
+    panel = figure.axes[0]
+    assert len(panel.texts) == 0
+    assert [label.get_text() for label in panel.get_xticklabels()][:3] == ["0", "8", "16"]
+    assert len(panel.get_yticks()) <= 20
+
+
+def test_axes_show_four_digits():
+    found = bl.sweep(make, sigma_a=[0.1 + 0.2, 1.0 / 3.0], gap=[1.0, 10_000.0], **SIZE)
+    panel = found.heat_map(policy="UCB1").axes[0]
+    assert [label.get_text() for label in panel.get_xticklabels()] == ["0.3", "0.3333"]
+    assert [label.get_text() for label in panel.get_yticklabels()] == ["1.0", "10000.0"]
+
+
 def test_heat_map_of_ratios_and_of_other_values(swept):
     ratios = swept.heat_map(policy="ReBoot", relative_to="UCB1", value="quantile_95").axes[0].images[0].get_array()
     quantiles = np.quantile(swept.simulation(sigma_a=2.0, gap=0.1).final_regret, 0.95, axis=1)

@@ -14,7 +14,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from bootleader.plots._axes import INK, plain
 
 SPREAD = 20.0  # ratio of the largest to the smallest value from which colours are on a log scale
-MOST_NUMBERS = 400  # cells that have their numbers written in
+WIDEST, HIGHEST = 10.0, 8.0  # inches of a panel
+MOST_COLUMNS, MOST_ROWS = 15, 20  # that have all their names and numbers written
 LEAST_FACTOR = 1.1  # of ratios around 1 that has the full colour, so that noise is pale
 
 
@@ -54,22 +55,24 @@ def value_map(
         The figure that was drawn on.
     """
     if ax is None:
-        width = 2.6 + max(0.66 * len(columns), 0.085 * len(title)) + 0.08 * max(map(len, rows))
-        figure = (make or Figure)(figsize=(width, 1.5 + 0.42 * len(rows)), layout="constrained")
+        panel_width = max(min(0.66 * len(columns), WIDEST), 0.085 * len(title))
+        size = (2.6 + panel_width + 0.08 * max(map(len, rows)), 1.5 + min(0.42 * len(rows), HIGHEST))
+        figure = (make or Figure)(figsize=size, layout="constrained")
         panel: Any = figure.subplots()
     else:
         panel, figure = ax, ax.figure
     norm, colours = _colours(table, relative)
     image = panel.imshow(table, cmap=colours, norm=norm, aspect="auto")
-    if table.size <= MOST_NUMBERS:
+    if len(columns) <= MOST_COLUMNS and len(rows) <= MOST_ROWS:
         for y, x in np.ndindex(table.shape):
             red, green, blue, _ = image.cmap(norm(table[y, x]))
             dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
             text = f"{table[y, x]:,.0f}" if abs(table[y, x]) >= 1000 else f"{table[y, x]:.3g}"
             panel.text(x, y, text, ha="center", va="center", fontsize=8, color="white" if dark else INK)
+    across, down = _some(len(columns), MOST_COLUMNS), _some(len(rows), MOST_ROWS)
     slanted = max(map(len, columns)) > 7
-    panel.set_xticks(range(len(columns)), columns, fontsize=9, rotation=40 if slanted else 0)
-    panel.set_yticks(range(len(rows)), rows, fontsize=9)
+    panel.set_xticks(across, [columns[place] for place in across], fontsize=9, rotation=40 if slanted else 0)
+    panel.set_yticks(down, [rows[place] for place in down], fontsize=9)
     panel.tick_params(length=0, colors=INK)
     panel.spines[:].set_visible(False)
     panel.set_xlabel(xlabel, color=INK)
@@ -85,6 +88,17 @@ def value_map(
     bar.ax.tick_params(labelsize=8, length=2)
     bar.outline.set_visible(False)
     return figure
+
+
+def _some(count: int, most: int) -> list[int]:
+    """Evenly spaced places, at most so many.
+
+    Examples
+    --------
+    >>> _some(4, 5), _some(11, 5)
+    ([0, 1, 2, 3], [0, 3, 6, 9])
+    """
+    return list(range(0, count, -(-count // most)))
 
 
 def _colours(table: npt.NDArray[np.float64], relative: bool) -> tuple[Normalize, str]:

@@ -10,6 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from bootleader._core.validation import counted, one_of
 from bootleader.simulation._schedule import Job, play
@@ -20,16 +21,14 @@ from bootleader.simulation._simulate import (
     simulation_of,
     validate_execution,
 )
+from bootleader.simulation._tables import OVER_TIME, QUANTILES
 from bootleader.simulation.result import Simulation
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-VALUES = (
-    "mean_regret", "standard_error", "median", "quantile_95", "quantile_99", "mean_reward", "best_arm_share",
-    "simple_regret", "best_arm_recommended", "seconds",
-)  # fmt: skip
+VALUES = (*OVER_TIME[:2], *QUANTILES, *OVER_TIME[2:], "seconds")  # columns of the frame, beside parameters and policy
 
 
 def sweep(
@@ -194,17 +193,15 @@ class Sweep:
         """
         import pandas as pd
 
-        frames = []
+        columns: dict[str, list[Any]] = {name: [] for name in (*self.parameters, "policy", *VALUES)}
         for cell, sim in self:
-            frame = sim.summary()
-            seconds = frame.pop("seconds")
-            for name in ("mean_reward", "best_arm_share", "simple_regret", "best_arm_recommended"):
-                frame[name] = getattr(sim, name)[:, -1]
-            frame["seconds"] = seconds
-            for place, (name, value) in enumerate(cell.items()):
-                frame.insert(place, name, [value] * len(frame))
-            frames.append(frame)
-        return pd.concat(frames, ignore_index=True)
+            found = final_values(sim)
+            for name, value in cell.items():
+                columns[name].extend([value] * len(sim))
+            columns["policy"].extend(sim.policies)
+            for name in VALUES:
+                columns[name].extend(found[name].tolist())
+        return pd.DataFrame(columns)
 
     def heat_map(
         self,
@@ -280,7 +277,7 @@ class Sweep:
             which = f"{policy}: " if policy is not None and down is not None else ""
             title = ", ".join([which + label, *(f"{name} = {number}" for name, number in fixed.items())])
         figure = value_map(
-            table, [str(row) for row in rows], [str(column) for column in columns], xlabel=across, ylabel=down or "",
+            table, list(map(_short, rows)), list(map(_short, columns)), xlabel=across, ylabel=down or "",
             label=label, title=title, relative=relative_to is not None, ax=ax,
             make=shown_figure if path is None else None,
         )  # fmt: skip
@@ -342,9 +339,14 @@ class Sweep:
             ]  # type: ignore[assignment]
         if len(found) != 1:
             raise ValueError(f"{option} must name one policy of every cell, such as {names[0]!r}, got {policy!r}")
-        if value in ("mean_reward", "best_arm_share", "simple_regret", "best_arm_recommended"):
-            return float(getattr(sim, value)[found[0], -1])
-        return float(sim.summary()[value][found[0]])
+        return float(final_values(sim)[value][found[0]])
+
+
+def final_values(sim: Simulation) -> dict[str, npt.NDArray[np.float64]]:
+    """The values of each policy at the last round, by column."""
+    quantiles = np.quantile(sim.final_regret, list(QUANTILES.values()), axis=1)
+    over_time = {name: getattr(sim, name)[:, -1] for name in OVER_TIME}
+    return {**over_time, **dict(zip(QUANTILES, quantiles, strict=True)), "seconds": sim.seconds}
 
 
 def _values(parameters: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
@@ -370,6 +372,11 @@ def _made(make: Callable[..., Any], cell: Mapping[str, Any]) -> tuple[Any, Any]:
     if not isinstance(made, tuple) or len(made) != 2:
         raise TypeError(f"make must return policies and a bandit, as in `return [UCB1()], bandit`, got {made!r:.200}")
     return made
+
+
+def _short(value: Any) -> str:
+    """A value as an axis shows it: of 0.30000000000000004 four digits."""
+    return f"{value:.4g}" if isinstance(value, float) and len(repr(value)) > 7 else str(value)
 
 
 def _in_words(cell: Mapping[str, Any]) -> str:
