@@ -23,7 +23,7 @@ from bootleader._core.leader_tree import DF, LOCATION, SCALE
 from bootleader._core.rng import Stream, mix64
 from bootleader._core.sampling import accepted_normal, finish_normal, rejected, studentise
 from bootleader.simulation import _blocks as blocks
-from bootleader.simulation import _kernels
+from bootleader.simulation import _kernel_choice
 from bootleader.simulation._work_stealing import NEVER
 
 assert numba_bridge  # makes the library's scalar functions known to numba
@@ -74,7 +74,7 @@ class Run:
         bandit = bl.GaussianBandit(bl.Uniform(0, 1, arms=arms))
         self.block = blocks.Block(policy, bandit, seed, 0, 1, horizon, np.array([horizon]))
         self.runs = blocks.Runs.of(self.block)
-        self.kernel, self.plan = _kernels.large_k(policy, bandit, horizon)
+        self.kernel, self.plan = _kernel_choice.large_k(policy, bandit, horizon)
         self.state = new_state(np.ones(arms), self.runs.gap[:, 0].copy(), policy.rule.fourth_moment)
         self.played = 0
 

@@ -52,7 +52,7 @@ from bootleader.policies import (
 )
 from bootleader.simulation._delay import GeometricDelay
 from bootleader.simulation._simulate import simulate
-from bootleader.simulation.check import check_bandit, check_policy
+from bootleader.simulation.contract_checks import check_bandit, check_policy
 from bootleader.simulation.result import Comparison, Simulation
 from bootleader.simulation.sweep import Sweep, sweep
 from bootleader.theory import Bound, bound

@@ -14,7 +14,7 @@ from scipy import stats
 
 import bootleader as bl
 from bootleader import bandits as package
-from bootleader._core.parameters import RewardParameters
+from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.rng import Stream, run_stride, stream_state
 from bootleader.bandits import DRAWS, Bandit, mixture
 from bootleader.bandits.families import logistic

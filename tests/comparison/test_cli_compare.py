@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from bootleader.comparison._rewards import LARGEST
+from bootleader.comparison._reward_table import LARGEST
 
 SMALL = ("--rounds", "100", "--runs", "8")
 TWO_ARMS = "arm,reward\na,1\na,1.5\nb,2\nb,3\n"
@@ -158,7 +158,7 @@ def test_the_largest_rewards_are_compared_without_overflow(run_cli, rewards_file
 
 
 def test_more_arms_than_rounds_are_refused_before_the_rewards_are_grouped(cli_error, rewards_file, monkeypatch):
-    monkeypatch.setattr("bootleader.comparison._rewards._statistics", None)  # slow with a million arms
+    monkeypatch.setattr("bootleader.comparison._reward_table._statistics", None)  # slow with a million arms
     path = rewards_file("arm,reward\n" + "".join(f"{arm},1\n" for arm in range(3000)))
     line = cli_error("compare", path, "--rounds", "2999")
     assert "has 3,000 arms" in line

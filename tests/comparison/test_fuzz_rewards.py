@@ -8,7 +8,7 @@ import pytest
 
 from bootleader._core.text import printable
 from bootleader.comparison import read_rewards
-from bootleader.comparison._rewards import LARGEST, Rewards
+from bootleader.comparison._reward_table import LARGEST, Rewards
 
 GOOD = ["arm,reward\na,1\na,2.5\nb,-3\n", "Arm;Reward\r\nx;1,5\r\ny;2\r\n", 'x\tarm\treward\n1\t"a b"\t3e2\n2\tc\t4\n']
 PIECES = [

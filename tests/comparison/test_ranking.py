@@ -8,7 +8,7 @@ import pytest
 
 import bootleader as bl
 from bootleader.comparison._ranking import ORACLE, Ranking, chosen
-from bootleader.comparison._rewards import read_rewards
+from bootleader.comparison._reward_table import read_rewards
 
 OBSERVED = {"blue": [1.0, 1.5, 0.5], "red": [2.0, 3.0, 4.0]}
 

@@ -15,7 +15,7 @@ from bootleader._core import (
     numba_bridge,  # noqa: F401  (registers the scalar functions with numba)
     sampling,
 )
-from bootleader._core.history_sums import biased_coins, coins, heads_sum, resampled_sum
+from bootleader._core.bootstrap_sums import biased_coins, coins, heads_sum, resampled_sum
 from bootleader._core.rng import Purpose, Stream, next_word, run_stride, stream_state
 from bootleader._core.rules import ArmHistory, Contest
 from bootleader.policies._two_point_weights import TWO_POINTS, two_point_index

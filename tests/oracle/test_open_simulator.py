@@ -107,7 +107,7 @@ def test_a_random_walk_has_the_stated_variance():
     """Means after t rounds have variance t sd^2: chi-square test at level 1e-3."""
     from scipy import stats
 
-    from bootleader._core.environment import next_walk
+    from bootleader._core.changes_and_delays import next_walk
     from bootleader._core.rng import Purpose, Stream, run_stride, stream_state
 
     changes = bl.Drifting(GAUSSIAN, sd=0.1).changes(GAUSSIAN.parameters_of(0, np.arange(1, dtype=np.uint64)), 0)
@@ -155,7 +155,7 @@ def test_a_mistake_in_a_duel_is_rejected():
 
 def test_delays_have_the_stated_mean():
     """A z-test at level 1e-3 for the geometric delay; observed ones are drawn from the list."""
-    from bootleader._core.environment import delay_of
+    from bootleader._core.changes_and_delays import delay_of
     from bootleader._core.rng import Stream
 
     stream = Stream([3], 0, 0x9E3779B97F4A7C15)

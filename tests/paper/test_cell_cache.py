@@ -13,7 +13,7 @@ from bootleader.paper import _cell_cache
 from bootleader.paper._cell_cache import Cell
 from bootleader.paper._run_cells import play, run_cells
 from bootleader.policies import reboot
-from bootleader.simulation._files import ARRAYS
+from bootleader.simulation._result_files import ARRAYS
 from tests.helpers import assert_same_simulation
 
 CELL = Cell(ReBoot(sigma_a=1.5), GaussianBandit((1.0, 0.0)), rounds=300, runs=70, seed=4)

@@ -16,7 +16,7 @@ from bootleader.paper._mathml import typeset
 from bootleader.paper._report_part import Drawing, Outcome, Table
 from bootleader.paper.report import KEY_CLAIMS, MARKS, key_claims_markdown, marked, numeric_columns, render
 from bootleader.plots import Curve, heat_map, regret_panels, style_of
-from bootleader.plots._ratios import ON_CELLS as plots_on_cells
+from bootleader.plots._regret_ratios import ON_CELLS as plots_on_cells
 from tests.browser import Browser
 
 ROOT = Path(__file__).resolve().parents[2]

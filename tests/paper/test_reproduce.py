@@ -11,7 +11,8 @@ import pytest
 
 from bootleader.paper import PARTS, Size, _run_cells, reproduce
 from bootleader.paper._report_part import Outcome
-from bootleader.paper.parts import fig1, fig3, formulas, robustness, table1
+from bootleader.paper.parts import fig1, fig3, robustness, table1
+from bootleader.paper.parts import formula_checks as formulas
 from bootleader.paper.report import claims_markdown
 from bootleader.paper.reproduce import chosen_parts
 from tests.helpers import NoWork

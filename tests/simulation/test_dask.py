@@ -11,8 +11,8 @@ import pytest
 
 import bootleader as bl
 from bootleader.simulation._blocks import QUANTITIES, play_blocks
-from bootleader.simulation._schedule import Job, tasks_of
 from bootleader.simulation._simulate import checkpoint_rounds
+from bootleader.simulation._task_schedule import Job, tasks_of
 from tests.helpers import assert_same_simulation, posix_only
 
 distributed = pytest.importorskip("distributed")

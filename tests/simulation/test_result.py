@@ -11,7 +11,7 @@ from scipy import stats
 
 import bootleader as bl
 from bootleader.simulation._blocks import QUANTITIES
-from bootleader.simulation._files import FORMAT
+from bootleader.simulation._result_files import FORMAT
 from tests.helpers import Recorder
 
 ATTRIBUTES = (

@@ -16,8 +16,8 @@ from scipy import stats
 import bootleader as bl
 from bootleader.simulation._blocks import Block, Runs, play_block
 from bootleader.simulation._python_loop import play_python
-from bootleader.simulation._schedule import Gathered, Job, block_sizes
 from bootleader.simulation._simulate import checkpoint_rounds
+from bootleader.simulation._task_schedule import Gathered, Job, block_sizes
 from tests.helpers import Recorder, assert_same_simulation
 
 POLICIES = [bl.ReBoot(sigma_a=1.5), bl.AdaptiveReBoot(), bl.Giro(), bl.PHE(), bl.ReBoot(1.0, weights="mammen")]

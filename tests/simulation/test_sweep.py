@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.simulation import _schedule
-from bootleader.simulation._schedule import LEAST_WORK, TASK_DRAWS, Piece, packed
+from bootleader.simulation import _task_schedule
+from bootleader.simulation._task_schedule import LEAST_WORK, TASK_DRAWS, Piece, packed
 
 SIZE = {"rounds": 60, "runs": 40, "seed": 5}
 SIGMAS, GAPS = [0.5, 1.0, 2.0], [0.1, 1.0]
@@ -41,7 +41,7 @@ def test_every_cell_is_its_simulation(swept):
 
 @pytest.mark.parametrize("least_work", [0.0, 1e5, 1e12])
 def test_how_cells_are_packed_into_tasks_changes_nothing(swept, monkeypatch, least_work):
-    monkeypatch.setattr(_schedule, "LEAST_WORK", least_work)
+    monkeypatch.setattr(_task_schedule, "LEAST_WORK", least_work)
     again = bl.sweep(make, sigma_a=SIGMAS, gap=GAPS, n_jobs=2, **SIZE)
     for a, b in zip(swept.simulations, again.simulations, strict=True):
         np.testing.assert_array_equal(a.over_time, b.over_time)

@@ -19,8 +19,8 @@ import numpy as np
 from numba.extending import intrinsic, overload, register_jitable
 
 from bootleader._core import (
+    bootstrap_sums,
     disk_cache,
-    history_sums,
     leader_tree,
     moments,
     rng,
@@ -122,8 +122,8 @@ def _reason(error: Exception, function: Any) -> str:
 
 # Functions whose compiled form is not their Python form ---------------------------------------------------------------
 
-COMPILED_FORMS[history_sums.resampled_sum] = (history_sums.vectorised_resampled_sum,)
-COMPILED_FORMS[history_sums.heads_sum] = (history_sums.vectorised_heads_sum,)
+COMPILED_FORMS[bootstrap_sums.resampled_sum] = (bootstrap_sums.vectorised_resampled_sum,)
+COMPILED_FORMS[bootstrap_sums.heads_sum] = (bootstrap_sums.vectorised_heads_sum,)
 
 
 def _unit_from_mantissa(word: Any) -> Any:
@@ -133,30 +133,30 @@ def _unit_from_mantissa(word: Any) -> Any:
 
 COMPILED_FORMS[rng.unit] = (_unit_from_mantissa,)
 register(_unit_from_mantissa)
-for _module in (rng, sampling, moments, tail_sampling, leader_tree, tilted_rejection, history_sums):
+for _module in (rng, sampling, moments, tail_sampling, leader_tree, tilted_rejection, bootstrap_sums):
     for _function in list(vars(_module).values()):
         if isinstance(_function, FunctionType) and _function.__module__ == _module.__name__:
             register(_function)
 
-_plain_resampled_sum = inner(history_sums.resampled_sum)
+_plain_resampled_sum = inner(bootstrap_sums.resampled_sum)
 
 
-@overload(history_sums.resampled_sum, jit_options=INNER)  # type: ignore[arg-type]
+@overload(bootstrap_sums.resampled_sum, jit_options=INNER)  # type: ignore[arg-type]
 def _resampled_sum(values, start, count, draws, stream):  # type: ignore[no-untyped-def]
-    shortest, workspace, quarter = history_sums.VECTORISED_FROM, history_sums.WORKSPACE, history_sums.QUARTER
+    shortest, workspace, quarter = bootstrap_sums.VECTORISED_FROM, bootstrap_sums.WORKSPACE, bootstrap_sums.QUARTER
 
     def plain_or_vectorised(values, start, count, draws, stream):  # type: ignore[no-untyped-def]
         if draws < shortest or count >= quarter or start < workspace:
             return _plain_resampled_sum(values, start, count, draws, stream)
-        return history_sums.vectorised_resampled_sum(values, start, count, draws, stream)
+        return bootstrap_sums.vectorised_resampled_sum(values, start, count, draws, stream)
 
     return plain_or_vectorised
 
 
-@overload(history_sums.heads_sum, jit_options=INNER)  # type: ignore[arg-type]
+@overload(bootstrap_sums.heads_sum, jit_options=INNER)  # type: ignore[arg-type]
 def _heads_sum(chance, values, start, count, drift, stream):  # type: ignore[no-untyped-def]
     def vectorised(chance, values, start, count, drift, stream):  # type: ignore[no-untyped-def]
-        return history_sums.vectorised_heads_sum(chance, values, start, count, drift, stream)
+        return bootstrap_sums.vectorised_heads_sum(chance, values, start, count, drift, stream)
 
     return vectorised
 

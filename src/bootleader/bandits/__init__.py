@@ -3,7 +3,7 @@
 Adding a family: its draw, its bandit, and a line in ``DRAW_GROUPS``.
 """
 
-from bootleader._core.parameters import ArmParameters
+from bootleader._core.arm_parameters import ArmParameters
 from bootleader.bandits.affine import AffineBandit
 from bootleader.bandits.base import Bandit, Draw
 from bootleader.bandits.changing import Drifting, Piecewise, Seasonal

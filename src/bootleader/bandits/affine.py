@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.parameters import ArmParameters
+from bootleader._core.arm_parameters import ArmParameters
 from bootleader._core.validation import positive, real
 from bootleader.bandits.base import Bandit, Draw
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.environment import Changes
-from bootleader._core.parameters import ArmParameters
+from bootleader._core.arm_parameters import ArmParameters
+from bootleader._core.changes_and_delays import Changes
 from bootleader._core.rng import Purpose, mix64, run_key, stream_of, stride_of, unit
 from bootleader._core.validation import positive, real
 from bootleader.bandits.priors import LogUniform, Prior, Uniform

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.environment import Changes, no_changes
-from bootleader._core.parameters import ArmParameters
+from bootleader._core.arm_parameters import ArmParameters
+from bootleader._core.changes_and_delays import Changes, no_changes
 from bootleader._core.validation import positive, real, whole
 from bootleader.bandits.base import Bandit, Draw
 from bootleader.bandits.families import (

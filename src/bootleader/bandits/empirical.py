@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.parameters import ArmParameters
+from bootleader._core.arm_parameters import ArmParameters
 from bootleader._core.rng import below
 from bootleader._core.validation import LARGEST
 from bootleader.bandits.base import Bandit, Draw

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from bootleader._core.parameters import ArmParameters, RewardParameters
+from bootleader._core.arm_parameters import ArmParameters, RewardParameters
 from bootleader._core.rng import uniform
 from bootleader._core.validation import real
 from bootleader.bandits.base import Bandit, Draw, Floats

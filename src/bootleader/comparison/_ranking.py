@@ -12,7 +12,7 @@ import numpy as np
 
 from bootleader._core.text import printable
 from bootleader._core.validation import counted, seed_of, whole
-from bootleader.comparison._rewards import Rewards, read_rewards
+from bootleader.comparison._reward_table import Rewards, read_rewards
 from bootleader.policies import (
     PHE,
     POLICIES,

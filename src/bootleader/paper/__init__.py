@@ -11,7 +11,7 @@ from bootleader.paper.parts import (
     fig2_left,
     fig2_right,
     fig3,
-    formulas,
+    formula_checks,
     robustness,
     table1,
     table2,
@@ -29,7 +29,7 @@ PARTS: tuple[Part, ...] = (
     table2.PART,
     theorem1.PART,
     bootstrap_weights.PART,
-    formulas.PART,
+    formula_checks.PART,
     unit_free_policies.PART,
     robustness.PART,
 )

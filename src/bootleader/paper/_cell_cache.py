@@ -17,11 +17,11 @@ from bootleader._core.files import replacing
 from bootleader.bandits import Bandit
 from bootleader.paper._bootstrap_intervals import Floats
 from bootleader.policies import HistoryRule, Noise, Policy
-from bootleader.simulation._bandit_form import text_of
+from bootleader.simulation._bandit_json import text_of
 from bootleader.simulation._blocks import QUANTITIES, Group
-from bootleader.simulation._kernels import simulation_fingerprint
-from bootleader.simulation._schedule import Gathered
+from bootleader.simulation._kernel_choice import simulation_fingerprint
 from bootleader.simulation._simulate import checkpoint_rounds
+from bootleader.simulation._task_schedule import Gathered
 from bootleader.simulation.result import Simulation
 
 FORMAT = 2  # part of every key; increase it when the meaning of a cell changes

@@ -11,8 +11,8 @@ from queue import Empty, SimpleQueue
 
 from bootleader._core.compilation_events import on_compilation
 from bootleader.paper._cell_cache import CHECKPOINTS, REPEATS, Cell, CellCache, Results
-from bootleader.simulation._schedule import cores, width_of
 from bootleader.simulation._simulate import simulate
+from bootleader.simulation._task_schedule import cores, width_of
 from bootleader.simulation.result import Simulation
 
 Played = Generator[tuple[Cell, Simulation], None, None]

@@ -21,7 +21,7 @@ from bootleader.paper._claims import Judged
 from bootleader.paper._report_part import Outcome
 from bootleader.paper._run_cells import run_cells, unique
 from bootleader.paper.report import claims_markdown, key_claims_markdown, markdown, render
-from bootleader.simulation._schedule import cores
+from bootleader.simulation._task_schedule import cores
 from bootleader.simulation.result import Simulation
 
 LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final, Literal, get_args
 
-from bootleader._core.history_sums import coins, heads_sum
+from bootleader._core.bootstrap_sums import coins, heads_sum
 from bootleader._core.rng import uniform
 from bootleader._core.rules import HistoryRule
 from bootleader._core.tilted_rejection import LEAST_TERMS, ROUNDING, accept_tilted, bound_excludes, bound_pays

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bootleader._core.history_sums import resampled_sum
+from bootleader._core.bootstrap_sums import resampled_sum
 from bootleader._core.rng import below, uniform
 from bootleader._core.rules import HistoryRule
 from bootleader._core.sampling import binomial, fair_binomial

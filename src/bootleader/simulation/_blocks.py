@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.environment import FIXED, Delay, no_changes
-from bootleader._core.parameters import ArmParameters
+from bootleader._core.arm_parameters import ArmParameters
+from bootleader._core.changes_and_delays import FIXED, Delay, no_changes
 from bootleader._core.rng import Purpose, run_key, stream_of
 from bootleader._core.rules import ChoiceRule, HistoryRule
 from bootleader.bandits import Bandit
 from bootleader.bandits.base import filled
 from bootleader.policies import Policy
-from bootleader.simulation import _kernels
+from bootleader.simulation import _kernel_choice
 from bootleader.simulation._python_loop import play_python
 from bootleader.simulation._work_stealing import NEVER, InterruptFlag, WorkStealing
 
@@ -198,7 +198,7 @@ def _play_lockstep(block: Block, runs: Runs, threads: WorkStealing) -> Played:
     from bootleader._core.kernels.lockstep import new_lanes
 
     assert runs.parameters is not None
-    kernel, plan = _kernels.lockstep(block.policy, block.bandit, block.rounds)
+    kernel, plan = _kernel_choice.lockstep(block.policy, block.bandit, block.rounds)
     noise_sd, fourth = _known_sd(block.policy, runs), block.policy.rule.fourth_moment
     lanes = new_lanes(runs.parameters, runs.streams, noise_sd, runs.gap, runs.trajectory, fourth)
     kernel(plan, *lanes, block.checkpoints, NEVER, 0, 0)  # compiles, which is not timed
@@ -235,7 +235,7 @@ def _play_lanes(kernel: Any, plan: Any, lanes: Any, block: Block, threads: WorkS
 def _play_large_k(block: Block, runs: Runs, threads: WorkStealing) -> Played:
     from bootleader._core.kernels.large_k import new_state
 
-    kernel, plan = _kernels.large_k(block.policy, block.bandit, block.rounds)
+    kernel, plan = _kernel_choice.large_k(block.policy, block.bandit, block.rounds)
     noise_sd = _known_sd(block.policy, runs)
 
     def arguments_of(run: int, streams: Streams) -> tuple[Any, ...]:
@@ -248,7 +248,7 @@ def _play_large_k(block: Block, runs: Runs, threads: WorkStealing) -> Played:
 def _play_history(block: Block, runs: Runs, threads: WorkStealing) -> Played:
     from bootleader._core.kernels.history import new_state, values_size
 
-    kernel, plan = _kernels.history(block.policy, block.bandit)
+    kernel, plan = _kernel_choice.history(block.policy, block.bandit)
 
     def arguments_of(run: int, streams: Streams) -> tuple[Any, ...]:
         state = new_state(np.empty(values_size(block.bandit.arms, block.rounds)), runs.gap[:, run].copy())
@@ -263,7 +263,7 @@ def _play_general(block: Block, runs: Runs, threads: WorkStealing) -> Played:
 
     bandit, rule, parameters = block.bandit, block.policy.rule, runs.parameters
     assert parameters is not None
-    kernel, plan = _kernels.general(block.policy, bandit, block.rounds, block.delay is not None)
+    kernel, plan = _kernel_choice.general(block.policy, bandit, block.rounds, block.delay is not None)
     noise_sd = _known_sd(block.policy, runs)
     keeps_history = isinstance(rule, HistoryRule) or (isinstance(rule, ChoiceRule) and rule.history)
     memory = rule.memory(bandit.arms, block.rounds) if isinstance(rule, ChoiceRule) else 0
@@ -271,7 +271,7 @@ def _play_general(block: Block, runs: Runs, threads: WorkStealing) -> Played:
     arms = np.arange(bandit.arms, dtype=np.uint64)[:, None]
     drift_states, delay_state = stream_of(key, int(Purpose.DRIFT), arms), stream_of(key, int(Purpose.DELAY), 0)
     delay = block.delay or Delay(FIXED, 0.0, np.zeros(1))
-    known = _kernels.draws_of(bandit)
+    known = _kernel_choice.draws_of(bandit)
     numbers = np.array([known.index(draw) if draw in known else k for k, draw in enumerate(bandit.draws)])
 
     def arguments_of(run: int, streams: Streams) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bootleader._core.environment import FIXED, GEOMETRIC, OBSERVED, Delay
+from bootleader._core.changes_and_delays import FIXED, GEOMETRIC, OBSERVED, Delay
 from bootleader._core.validation import positive, whole
 
 LONGEST = 2**40  # rounds

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bootleader._core.moments import chan
-from bootleader.simulation._bandit_form import same_bandit, text_of
+from bootleader.simulation._bandit_json import same_bandit, text_of
 from bootleader.simulation._tables import shortened
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.environment import Delay, delay_of, next_walk, shift_of, shifted
+from bootleader._core.arm_parameters import RewardParameters
+from bootleader._core.changes_and_delays import Delay, delay_of, next_walk, shift_of, shifted
 from bootleader._core.moments import welford
-from bootleader._core.parameters import RewardParameters
 from bootleader._core.reference_player import player_of
 from bootleader._core.rng import Purpose, Stream, stream_state
 from bootleader.bandits import Bandit

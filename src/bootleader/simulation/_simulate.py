@@ -18,7 +18,7 @@ from bootleader.bandits import Bandit
 from bootleader.policies import Policy
 from bootleader.simulation._delay import delay_from
 from bootleader.simulation._python_loop import PythonBandit, PythonPolicy
-from bootleader.simulation._schedule import Gathered, Job, play
+from bootleader.simulation._task_schedule import Gathered, Job, play
 from bootleader.simulation.result import Simulation
 
 LONGEST = 2**62  # rounds

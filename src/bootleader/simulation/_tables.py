@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bootleader._core.validation import counted
-from bootleader.simulation._bandit_form import text_of
+from bootleader.simulation._bandit_json import text_of
 from bootleader.simulation._statistics import LEVEL, Correction, Method, adjusted
 
 if TYPE_CHECKING:

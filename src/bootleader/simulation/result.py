@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.environment import Delay
-from bootleader.simulation import _files, _merge, _tables
-from bootleader.simulation._means import true_means
-from bootleader.simulation._picture import What, picture
+from bootleader._core.changes_and_delays import Delay
+from bootleader.simulation import _merge, _tables
+from bootleader.simulation import _result_files as _files
+from bootleader.simulation._result_plot import What, picture
 from bootleader.simulation._statistics import Comparison, Correction, Method, compared
+from bootleader.simulation._true_means import true_means
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bootleader._core.validation import counted, one_of
-from bootleader.simulation._schedule import Job, play
 from bootleader.simulation._simulate import (
     job_of,
     named_policies,
@@ -22,6 +21,7 @@ from bootleader.simulation._simulate import (
     validate_execution,
 )
 from bootleader.simulation._tables import OVER_TIME, QUANTILES
+from bootleader.simulation._task_schedule import Job, play
 from bootleader.simulation.result import Simulation
 
 if TYPE_CHECKING:

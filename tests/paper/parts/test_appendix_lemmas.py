@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from bootleader.paper._claims import Verdict
-from bootleader.paper.parts import appendix_lemmas, formulas
+from bootleader.paper.parts import appendix_lemmas
+from bootleader.paper.parts import formula_checks as formulas
 
 DRAWS = 400_000
 

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bootleader._core.arm_parameters import RewardParameters
+from bootleader._core.bootstrap_sums import write_strides
+from bootleader._core.changes_and_delays import delay_of, next_walk, shift_of, shifted
 from bootleader._core.code_fingerprint import code_digest
-from bootleader._core.environment import delay_of, next_walk, shift_of, shifted
-from bootleader._core.history_sums import write_strides
 from bootleader._core.kernels.rule_parts import parts_for
 from bootleader._core.kernels.run_state import initial_arm
 from bootleader._core.numba_bridge import compiled, inner, is_raised, register, specialise, switch
-from bootleader._core.parameters import RewardParameters
 from bootleader._core.rng import Stream, below
 from bootleader._core.rules import Rule
 

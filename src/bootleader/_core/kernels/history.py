@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bootleader._core.arm_parameters import RewardParameters
+from bootleader._core.bootstrap_sums import WORKSPACE, write_strides
 from bootleader._core.code_fingerprint import code_digest
-from bootleader._core.history_sums import WORKSPACE, write_strides
 from bootleader._core.kernels.trajectory import record_run
 from bootleader._core.moments import welford
 from bootleader._core.numba_bridge import compiled, inner, is_raised, named, specialise, switch
-from bootleader._core.parameters import RewardParameters
 from bootleader._core.rng import Stream, below
 from bootleader._core.rules import ArmHistory, Contest
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.kernels.lockstep import NONE, Plan
 from bootleader._core.kernels.moment_records import ANCHOR, COUNT, DRIFT, MomentRecords, records_for
 from bootleader._core.kernels.trajectory import record_run
 from bootleader._core.leader_tree import leader, new_tree, rebuild, set_law, write_law
 from bootleader._core.numba_bridge import compiled, inner, is_raised, named, specialise, switch
-from bootleader._core.parameters import RewardParameters
 from bootleader._core.reference_player import POOLING_GROWTH
 from bootleader._core.rng import Stream, below, uniform
 

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bootleader._core.arm_parameters import ArmParameters, RewardParameters
 from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.kernels.moment_records import ANCHOR, COUNT, DRIFT, MomentRecords, records_for
 from bootleader._core.kernels.run_setup import Streams
 from bootleader._core.kernels.trajectory import Trajectory
 from bootleader._core.kernels.vector_sampling import draw_normals, studentise_lanes, toss_coins
 from bootleader._core.numba_bridge import compiled, inline, inner, is_raised, named, specialise, switch
-from bootleader._core.parameters import ArmParameters, RewardParameters
 from bootleader._core.reference_player import POOLING_GROWTH
 from bootleader._core.rng import Stream, below, mix64, uniform
 from bootleader._core.rules import Noise

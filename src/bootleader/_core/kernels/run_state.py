@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bootleader._core.history_sums import WORKSPACE
+from bootleader._core.bootstrap_sums import WORKSPACE
 from bootleader._core.moments import pebay
 from bootleader._core.numba_bridge import inner
 from bootleader._core.rng import below

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bootleader._core.parameters import ArmParameters
+from bootleader._core.arm_parameters import ArmParameters
 from bootleader._core.sampling import standard_beta
 from bootleader._core.validation import positive
 from bootleader.bandits.base import Draw, FamilyBandit, Floats, Means, validated_means

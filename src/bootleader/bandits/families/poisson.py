@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bootleader._core.parameters import ArmParameters
+from bootleader._core.arm_parameters import ArmParameters
 from bootleader._core.sampling import WHOLE_NUMBERS, poisson
 from bootleader.bandits.base import Draw, FamilyBandit, Floats, Means, validated_means
 

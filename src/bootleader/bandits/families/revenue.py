@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bootleader._core.parameters import ArmParameters
+from bootleader._core.arm_parameters import ArmParameters
 from bootleader._core.rng import uniform
 from bootleader._core.sampling import standard_normal
 from bootleader._core.validation import real

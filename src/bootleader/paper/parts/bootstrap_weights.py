@@ -7,11 +7,11 @@ from dataclasses import replace
 from bootleader.bandits import GaussianBandit
 from bootleader.paper import _claims as claims
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._curves import curves_frame, regret_curve
 from bootleader.paper._growth_exponent import all_growth_cells, growth_cells, growth_of
 from bootleader.paper._line_styles import STYLES
 from bootleader.paper._paper_bandits import FIG1_BANDIT
 from bootleader.paper._paper_policies import REBOOT, label
+from bootleader.paper._regret_curves import curves_frame, regret_curve
 from bootleader.paper._report_part import PAPER_ROUNDS, PAPER_RUNS, Drawing, Outcome, Part, Size
 from bootleader.policies import Policy, ReBoot
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from bootleader.paper import _claims as claims
 from bootleader.paper._bootstrap_intervals import ratio
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._curves import curves_frame, regret_curve
 from bootleader.paper._growth_exponent import all_growth_cells, growth_of
 from bootleader.paper._line_styles import STYLES
 from bootleader.paper._paper_bandits import FIG1_BANDIT
 from bootleader.paper._paper_policies import FOLLOW_THE_LEADER, REBOOT, VANILLA_BOOTSTRAP, label
+from bootleader.paper._regret_curves import curves_frame, regret_curve
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size
 
 POLICIES = (FOLLOW_THE_LEADER, VANILLA_BOOTSTRAP, REBOOT)

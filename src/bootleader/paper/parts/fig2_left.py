@@ -7,10 +7,10 @@ import math
 from bootleader.paper import _claims as claims
 from bootleader.paper._bootstrap_intervals import ratio
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._curves import curves_frame, final_regret_curve
 from bootleader.paper._line_styles import STYLES
 from bootleader.paper._paper_bandits import FIG2_SHIFTS, fig2_left_bandit
 from bootleader.paper._paper_policies import GIRO, PHE_2_1, REBOOT, label
+from bootleader.paper._regret_curves import curves_frame, final_regret_curve
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size
 from bootleader.policies import Policy
 

@@ -11,10 +11,10 @@ import numpy as np
 from bootleader.paper import _claims as claims
 from bootleader.paper._bootstrap_intervals import bootstrap, quotient, ratio
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._curves import curves_frame, final_regret_curve
 from bootleader.paper._line_styles import STYLES
 from bootleader.paper._paper_bandits import FIG2_SDS, fig2_right_bandit
 from bootleader.paper._paper_policies import GIRO, PHE_2_1, label
+from bootleader.paper._regret_curves import curves_frame, final_regret_curve
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size
 from bootleader.policies import Policy, ReBoot
 

@@ -9,11 +9,11 @@ from bootleader.bandits import Bandit
 from bootleader.paper import _claims as claims
 from bootleader.paper._bootstrap_intervals import Interval, ratio
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._curves import curves_frame, regret_curve
 from bootleader.paper._growth_exponent import all_growth_cells, growth_of
 from bootleader.paper._line_styles import STYLES
 from bootleader.paper._paper_bandits import FIG3_BANDITS
 from bootleader.paper._paper_policies import GIRO, ORACLE_TS, PHE_2_1, REBOOT, TS, label
+from bootleader.paper._regret_curves import curves_frame, regret_curve
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size
 from bootleader.policies import Policy, ReBoot
 

@@ -14,10 +14,10 @@ from bootleader.bandits import GaussianBandit
 from bootleader.paper import _claims as claims
 from bootleader.paper._bootstrap_intervals import mean, quotient
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._curves import curves_frame, regret_curve
 from bootleader.paper._growth_exponent import all_growth_cells, growth_of
 from bootleader.paper._line_styles import STYLES
 from bootleader.paper._paper_policies import label
+from bootleader.paper._regret_curves import curves_frame, regret_curve
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size, Table
 from bootleader.policies import ReBoot
 

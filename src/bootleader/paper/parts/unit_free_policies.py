@@ -6,10 +6,10 @@ from typing import Any
 
 from bootleader.paper._bootstrap_intervals import mean
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._curves import curves_frame, final_regret_curve, regret_curve
 from bootleader.paper._line_styles import STYLES
 from bootleader.paper._paper_bandits import FIG2_SDS, FIG2_SHIFTS, FIG3_BANDITS, fig2_left_bandit, fig2_right_bandit
 from bootleader.paper._paper_policies import ADAPTIVE, FLAT_TS, REBOOT, STUDENT, label
+from bootleader.paper._regret_curves import curves_frame, final_regret_curve, regret_curve
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size, Table
 from bootleader.policies import Policy, ReBoot
 

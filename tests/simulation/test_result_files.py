@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.simulation._bandit_form import form_of, from_form, kinds, same_bandit
+from bootleader.simulation._bandit_json import form_of, from_form, kinds, same_bandit
 from tests.oracle.cases import BANDIT_CASES
 
 BANDITS = [

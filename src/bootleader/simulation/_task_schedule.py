@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.environment import Delay
+from bootleader._core.changes_and_delays import Delay
 from bootleader._core.moments import chan
 from bootleader.simulation._blocks import (
     GROUP,

@@ -6,7 +6,7 @@ import pytest
 from bootleader import theory
 from bootleader.paper import Size
 from bootleader.paper._claims import Verdict
-from bootleader.paper.parts import formulas
+from bootleader.paper.parts import formula_checks
 
 
 def verdict_of(rows, words):
@@ -21,7 +21,7 @@ def instead_of(rows, words):
 
 @pytest.fixture(scope="module")
 def formula_rows():
-    return formulas.analyse(Size(), {}).claims
+    return formula_checks.analyse(Size(), {}).claims
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_only_formulas_that_do_not_hold_say_more(formula_rows):
 
 def test_the_sentence_about_the_proof_follows_its_constants(monkeypatch):
     monkeypatch.setattr(theory, "appendix_constants", lambda r: (3.0 * theory.c1(r), float(theory.c2(r))))
-    assert formulas.judge_appendix().finding.instead == (
+    assert formula_checks.judge_appendix().finding.instead == (
         "The proof ends with C1 = 5.021 at σ_a = 1.7, 3 times the 1.674 that the theorem prints."
     )
 
@@ -87,16 +87,16 @@ def test_the_sentence_about_the_proof_follows_its_constants(monkeypatch):
 def test_a_right_theorem_would_pass(monkeypatch):
     monkeypatch.setattr(theory, "c2", lambda r: 100.0 / (np.asarray(r) - 0.2))
     monkeypatch.setattr(theory, "c1", lambda r: 1.0 / np.asarray(r))
-    optimum, second, first = formulas.judge_constants()
+    optimum, second, first = formula_checks.judge_constants()
     assert optimum.finding.verdict is Verdict.FAILS  # no minimum at 1.7 any more
     assert second.finding.verdict is Verdict.HOLDS
     assert first.finding.verdict is Verdict.HOLDS
-    assert formulas.judge_recommended().finding.verdict is Verdict.HOLDS
+    assert formula_checks.judge_recommended().finding.verdict is Verdict.HOLDS
 
 
 def test_a_wrong_variance_formula_would_fail():
     rng = np.random.default_rng(0)
-    draws = formulas.index_draws("gaussian", rng.normal(size=10), 1.5, rng)
+    draws = formula_checks.index_draws("gaussian", rng.normal(size=10), 1.5, rng)
     right = float(draws.var())
-    assert formulas.contains_one("x", formulas.variance_ratio(draws, right)).verdict is Verdict.HOLDS
-    assert formulas.contains_one("x", formulas.variance_ratio(draws, 1.05 * right)).verdict is Verdict.FAILS
+    assert formula_checks.contains_one("x", formula_checks.variance_ratio(draws, right)).verdict is Verdict.HOLDS
+    assert formula_checks.contains_one("x", formula_checks.variance_ratio(draws, 1.05 * right)).verdict is Verdict.FAILS

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from bootleader._core.validation import counted, one_of
-from bootleader.simulation._bandit_form import text_of
+from bootleader.simulation._bandit_json import text_of
 from bootleader.simulation._blocks import QUANTITIES
 from bootleader.simulation._merge import position, positions
 from bootleader.simulation._tables import shortened

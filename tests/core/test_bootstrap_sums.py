@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import bootleader._core.numba_bridge  # noqa: F401  (registers the functions with numba)
-from bootleader._core.history_sums import (
+from bootleader._core.bootstrap_sums import (
     QUARTER,
     VECTORISED_FROM,
     WORKSPACE,

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 import bootleader as bl
-from bootleader.plots._shown import ShownFigure
+from bootleader.plots._notebook_figure import ShownFigure
 
 POLICIES = [bl.ReBoot(sigma_a=1.0), bl.UCB1(), bl.ReBoot(sigma_a=2.0)]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bootleader._core.parameters import ArmParameters
+from bootleader._core.arm_parameters import ArmParameters
 from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule
 from bootleader.bandits import AffineBandit, Bandit, BernoulliBandit, GaussianBandit
 from bootleader.policies import Policy, ReBoot
@@ -210,7 +210,7 @@ def _check_library_bandit(bandit: Bandit) -> list[str]:
 
 def _check_moments(bandit: Bandit) -> None:
     """Sample means within six standard errors of the stated ones, and rewards in the stated range."""
-    from bootleader._core.parameters import RewardParameters
+    from bootleader._core.arm_parameters import RewardParameters
     from bootleader._core.rng import Purpose, Stream, run_stride, stream_state
 
     parameters = bandit.parameters_of(SEED, np.zeros(1, np.uint64))

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bootleader._core.environment import Delay
+from bootleader._core.changes_and_delays import Delay
 from bootleader._core.files import replacing
-from bootleader.simulation._bandit_form import form_or_none, from_form, text_of
+from bootleader.simulation._bandit_json import form_or_none, from_form, text_of
 
 if TYPE_CHECKING:
     from bootleader.simulation.result import Simulation

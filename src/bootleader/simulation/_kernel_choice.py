@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.code_fingerprint import code_digest
-from bootleader._core.parameters import RewardParameters
 from bootleader._core.rng import Stream
 from bootleader._core.rules import (
     ArmHistory,
