@@ -111,3 +111,19 @@ def test_the_scale_is_close_to_the_student_posteriors() -> None:
 
 def test_equal_rewards_so_far_means_the_largest_mean() -> None:
     assert law((1.0,), statistics_of([2.0, 2.0]), SharedStatistics(0.0, 4, 2, math.inf, 1.0)) == (2.0, 0.0, math.inf)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_law_is_its_equation(seed: int) -> None:
+    """From raw rewards of many kinds, with pools of many sizes; the guard is at work in about half of the cases."""
+    rng = np.random.default_rng(seed)
+    s = int(rng.integers(2, 300))
+    draws = (rng.normal(size=s), rng.exponential(size=s), rng.binomial(1, 0.05, s).astype(float), rng.pareto(2.5, s))
+    y = draws[seed % 4]
+    v, kurt, ratio = 10.0 ** rng.uniform(-2.0, 3.0), rng.uniform(1.0, 60.0), rng.uniform(0.3, 2.0)
+    d2, d4 = ((y - y.mean()) ** 2).sum(), ((y - y.mean()) ** 4).sum()
+    n = min(d2**2 / d4, s / kurt) if d2 else 0.0
+    w = max(d2 / (s - 1), v * min(1.0, (3.0 / n) ** 2 if n else 1.0))
+    expected = (y.mean(), math.sqrt((s + 6.0 * ratio**2) * w) / (s + 2), s - 1.0 if s <= 12 else math.inf)
+    found = law((ratio,), statistics_of(y.tolist()), SharedStatistics(v, 1000, 3, math.inf, kurt))
+    assert found == pytest.approx(expected, rel=1e-9)
