@@ -157,6 +157,7 @@ def test_choices_are_those_of_a_plain_bootstrap(policy, plain):
     rng = np.random.default_rng(5)
     rewards = [rng.normal(6.0, 1.0, 400), rng.normal(5.8, 1.0, 50), rng.normal(5.7, 1.0, 40)]
     player = HistoryPlayer(policy.rule, 3, seed=2, run=0)
+    player._initial_arms.clear()  # the rewards are given, not chosen
     for k, values in enumerate(rewards):
         for value in values:
             player.learn(k, float(value))
@@ -166,7 +167,7 @@ def test_choices_are_those_of_a_plain_bootstrap(policy, plain):
     theirs = np.bincount(drawn.argmax(axis=1), minlength=3)
     assert ours.min() > repeats / 20
     assert stats.chi2_contingency([ours, theirs]).pvalue > LEVEL
-    indices = [player.contest() for _ in range(300)]
+    indices = [player.contest([0, 1, 2]) for _ in range(300)]
     assert np.isinf(indices).mean(axis=0)[0] > 0.5  # the sum over the long history is mostly not drawn
 
 

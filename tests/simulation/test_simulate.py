@@ -80,7 +80,7 @@ def test_the_order_of_results_does_not_matter(reference):
 
 
 def test_the_size_of_tasks_does_not_matter(reference, monkeypatch):
-    from bootleader.simulation import _schedule as engine
+    from bootleader.simulation import _task_schedule as engine
 
     for work in (1.0, 1e12):
         monkeypatch.setattr(engine, "TASK_WORK", work)
@@ -88,7 +88,7 @@ def test_the_size_of_tasks_does_not_matter(reference, monkeypatch):
 
 
 def test_the_number_of_cores_does_not_matter(monkeypatch):
-    from bootleader.simulation import _schedule as engine
+    from bootleader.simulation import _task_schedule as engine
 
     found = []
     for cores in (1, 2, 64):  # wide blocks with few cores, narrow ones with many
@@ -109,7 +109,7 @@ class Cluster:
 
 
 def test_tasks_are_sized_for_the_executor_they_go_to(monkeypatch):
-    from bootleader.simulation import _schedule as engine
+    from bootleader.simulation import _task_schedule as engine
 
     monkeypatch.setattr(engine, "cores", lambda: 3)
     with ThreadPoolExecutor(7) as seven:

@@ -18,7 +18,8 @@ TWO_ARMS = bl.GaussianBandit([1.0, 0.0])
     ("given", "words"),
     [
         ({"rounds": 1}, ("at least the number of arms, 2", "got 1")),
-        ({"rounds": 0}, ("rounds must be a whole number of at least 1", "0")),
+        ({"rounds": 0}, ("rounds must be a whole number from 1 to 2**62", "0")),
+        ({"rounds": 10**400}, ("rounds must be a whole number from 1 to 2**62",)),
         ({"rounds": 10.0}, ("rounds must be a whole number", "10.0")),
         ({"rounds": True}, ("rounds must be a whole number", "True")),
         ({"runs": 0}, ("runs must be a whole number of at least 1", "0")),

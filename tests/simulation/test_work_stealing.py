@@ -13,7 +13,7 @@ import bootleader as bl
 from bootleader._core.kernels import lockstep
 from bootleader._core.rules import IndexRule
 from bootleader.simulation import _blocks as blocks
-from bootleader.simulation import _kernels as kernels
+from bootleader.simulation import _kernel_choice as kernels
 from bootleader.simulation._blocks import Block, Runs, play_block, play_blocks
 from bootleader.simulation._simulate import checkpoint_rounds
 from bootleader.simulation._work_stealing import NEVER, Stopped, WorkStealing
