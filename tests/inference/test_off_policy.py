@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import bootleader as bl
-from bootleader.inference._log import log_of
+from bootleader.inference._log_reader import log_of
 from bootleader.inference._target_policy import replayed
 from tests.inference import naive
 

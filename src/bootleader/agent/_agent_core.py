@@ -1,7 +1,7 @@
 """What an agent is made of and how its calls change it, without the lock; the public calls are in agent.py.
 
 A public call takes the lock, finishes what an interrupted call committed (``_finish``), and calls one method of this
-class, which computes all changes in a draft and commits them at once. See :mod:`bootleader.agent._journal`.
+class, which computes all changes in a draft and commits them at once. See :mod:`bootleader.agent._atomic_commit`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 from bootleader._core.text import shown
 from bootleader._core.validation import seed_of
 from bootleader.agent._arm_state import ArmState
+from bootleader.agent._atomic_commit import Store
 from bootleader.agent._decisions import Decision, Ledger, Receipt, RewardedDecision
-from bootleader.agent._draft import Draft
-from bootleader.agent._journal import Store
 from bootleader.agent._learner_factory import known_sds, learner_of
+from bootleader.agent._pending_changes import Draft
 from bootleader.agent._probabilities import Probabilities, choice_probabilities
 from bootleader.agent._validation import MOST_REWARDS, boolean, half_life_of
 from bootleader.policies import Discounted, Policy

@@ -15,7 +15,7 @@ from operator import setitem
 from typing import Any, Final, NamedTuple
 
 from bootleader._core.text import shown
-from bootleader.agent._journal import Store
+from bootleader.agent._atomic_commit import Store
 from bootleader.agent._validation import LATEST, MOST_REWARDS
 
 DEFAULT_LIMIT: Final = 100_000

@@ -16,11 +16,11 @@ from bootleader._core.rng import uniform
 from bootleader._core.rules import IndexRule, Noise, SharedStatistics
 from bootleader._core.sampling import fair_binomial, studentise
 from bootleader.agent._arm_state import ArmState
-from bootleader.agent._draft import Draft
 from bootleader.agent._large_k import LargeK, Thresholds, compile_kernels, many_laws
 from bootleader.agent._laws import Law, Laws, MutableStatistics, Pooled
 from bootleader.agent._learner import Learner, first_of
-from bootleader.agent._streams import Streams
+from bootleader.agent._pending_changes import Draft
+from bootleader.agent._random_streams import Streams
 from bootleader.agent._validation import MOST_REWARDS
 
 Moments = tuple[float, float, float, float]  # count, anchor, drift, RSS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import setitem
 
-from bootleader.agent._journal import Store
+from bootleader.agent._atomic_commit import Store
 
 
 class InitialPulls:

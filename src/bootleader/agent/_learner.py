@@ -14,11 +14,11 @@ from bootleader._core.reference_player import contest
 from bootleader._core.rng import Purpose, Stream, run_stride, stream_state
 from bootleader._core.rules import ArmHistory, Contest, HistoryRule, IndexRule, Rule
 from bootleader.agent._arm_state import ArmState
-from bootleader.agent._draft import Draft
+from bootleader.agent._atomic_commit import Journal, Store
 from bootleader.agent._initial_pulls import InitialPulls
-from bootleader.agent._journal import Journal, Store
 from bootleader.agent._laws import Laws
-from bootleader.agent._streams import Streams
+from bootleader.agent._pending_changes import Draft
+from bootleader.agent._random_streams import Streams
 from bootleader.agent._validation import LARGEST_REWARD, MOST_REWARDS
 
 

@@ -17,7 +17,7 @@ from bootleader.agent._initial_pulls import InitialPulls
 from bootleader.agent._large_k import Thresholds
 from bootleader.agent._laws import Laws, Pooled
 from bootleader.agent._learner import HistoryLearner, Learner
-from bootleader.agent._streams import Streams
+from bootleader.agent._random_streams import Streams
 from bootleader.policies import POLICIES, Policy
 
 if TYPE_CHECKING:

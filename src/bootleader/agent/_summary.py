@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bootleader._core.text import printable
 from bootleader._core.validation import counted
-from bootleader.agent._answers import summary_intervals
+from bootleader.agent._arm_moments import summary_intervals
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._learner import Learner
 from bootleader.policies import Policy

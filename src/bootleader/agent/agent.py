@@ -21,8 +21,8 @@ from bootleader.agent._decisions import (
     Receipt,
     steady_clock,
 )
-from bootleader.agent._draft import Draft
 from bootleader.agent._learner_factory import sd_of_new_arm
+from bootleader.agent._pending_changes import Draft
 from bootleader.agent._probabilities import Probabilities
 from bootleader.agent._validation import (
     LARGEST_DOCUMENT,
@@ -434,7 +434,7 @@ class Agent(AgentCore):
         ValueError
             If the agent has a half-life, or the policy keeps too little for an answer without bounds.
         """
-        from bootleader.agent._answers import agent_verdict
+        from bootleader.agent._arm_moments import agent_verdict
 
         options = {"low": low, "high": high, "alpha": alpha, "control": control, "margin": margin, "unit": unit}
         with self._lock:

@@ -1,9 +1,9 @@
 """Answers one may act on: intervals valid at any time, verdicts, off-policy evaluation."""
 
-from bootleader.inference._answers import Comparison, Verdict
 from bootleader.inference._confidence_sequence import ConfidenceSequence, confidence_sequence, over_time
 from bootleader.inference._off_policy import Evaluation, evaluate
 from bootleader.inference._verdict import holdout_verdict, verdict, verdict_of_moments
+from bootleader.inference._verdict_types import Comparison, Verdict
 
 __all__ = [
     "Comparison",

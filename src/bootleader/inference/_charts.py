@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from bootleader.inference._history import History
+from bootleader.inference._course_of_log import History
 from bootleader.inference._moments import Floats
-from bootleader.inference._words import number
+from bootleader.inference._sentences import number
 
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#B07D00", "#A8508A", "#56B4E9", "#6B4C9A", "#8C8C00")
 OTHERS: Final = "#8b949e"

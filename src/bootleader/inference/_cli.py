@@ -43,9 +43,9 @@ def answer(given: argparse.Namespace) -> int:
     """Run the command."""
     from bootleader._core.text import printable
     from bootleader._core.validation import counted
-    from bootleader.inference._log import log_of
+    from bootleader.inference._answer_page import page
+    from bootleader.inference._log_reader import log_of
     from bootleader.inference._off_policy import evaluate
-    from bootleader.inference._page import page
     from bootleader.inference._verdict import holdout_verdict, verdict
 
     out = None if given.no_page else _writable(given.out or f"{Path(given.log).stem}-answer.html")

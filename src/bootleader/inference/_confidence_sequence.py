@@ -11,7 +11,7 @@ import numpy as np
 from bootleader._core.validation import real, whole
 from bootleader.inference._intervals import GUARD, alpha_of, arm_intervals, bounds_of, check_within, method_of
 from bootleader.inference._moments import ExactSums, Floats, Moments, effective_number
-from bootleader.inference._planning import visits_for_guard
+from bootleader.inference._sample_size import visits_for_guard
 
 if TYPE_CHECKING:
     import pandas as pd

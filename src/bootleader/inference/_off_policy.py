@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bootleader.inference import _words
-from bootleader.inference._drift import moments_of, past_means
+from bootleader.inference import _sentences as words
+from bootleader.inference._drift_proof_scores import moments_of, past_means
 from bootleader.inference._intervals import (
     GUARD,
     Bounds,
@@ -38,7 +38,7 @@ from bootleader.inference._intervals import (
     check_within,
     mixture_variance,
 )  # fmt: skip
-from bootleader.inference._log import Log, log_of
+from bootleader.inference._log_reader import Log, log_of
 from bootleader.inference._moments import Floats, effective_number
 from bootleader.inference._target_policy import table_of, target_probabilities
 
@@ -107,8 +107,8 @@ class Evaluation:
         value, gain = self["DR"], self["gain"]
         scale = value.high - value.low
         text = (
-            f"{self.policy} would have earned {_words.number(value.value, scale)} a reward "
-            f"({_words.number(value.low, scale)} to {_words.number(value.high, scale)}; {_words.level(self.alpha)})"
+            f"{self.policy} would have earned {words.number(value.value, scale)} a reward "
+            f"({words.number(value.low, scale)} to {words.number(value.high, scale)}; {words.level(self.alpha)})"
         )
         if math.isfinite(gain.low):
             text += f": {_gain(gain.low, gain.high)} than what was earned"
@@ -139,8 +139,8 @@ def _gain(low: float, high: float) -> str:
     scale = high - low
     if low > 0.0 or high < 0.0:
         ends = sorted((abs(low), abs(high)))
-        return f"{_words.number(ends[0], scale)} to {_words.number(ends[1], scale)} {'more' if low > 0.0 else 'less'}"
-    return f"from {_words.number(-low, scale)} less to {_words.number(high, scale)} more"
+        return f"{words.number(ends[0], scale)} to {words.number(ends[1], scale)} {'more' if low > 0.0 else 'less'}"
+    return f"from {words.number(-low, scale)} less to {words.number(high, scale)} more"
 
 
 def evaluate(

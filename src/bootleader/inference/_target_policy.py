@@ -9,7 +9,7 @@ import numpy as np
 
 from bootleader._core.rules import HistoryRule, IndexRule
 from bootleader._core.validation import seed_of, whole
-from bootleader.inference._log import Log
+from bootleader.inference._log_reader import Log
 from bootleader.inference._moments import Floats
 from bootleader.policies import Policy
 

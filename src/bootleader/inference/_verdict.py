@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 
 from bootleader._core.validation import positive
-from bootleader.inference._answers import Basis, Question, Verdict, arm_answers, comparisons_of, pairs_of
 from bootleader.inference._intervals import (
     Bounds,
     alpha_of,
@@ -19,8 +18,9 @@ from bootleader.inference._intervals import (
     method_of,
     pair_intervals,
 )  # fmt: skip
-from bootleader.inference._log import log_of
+from bootleader.inference._log_reader import log_of
 from bootleader.inference._moments import Moments, effective_number, moments_by_arm
+from bootleader.inference._verdict_types import Basis, Question, Verdict, arm_answers, comparisons_of, pairs_of
 
 RECENT: Final = 0.25  # share of a log, at its end, that counts as lately
 
@@ -149,7 +149,7 @@ def verdict(
         rows = rows.only(~rows.holdout)  # set apart: see holdout_verdict
     options: dict[str, Any] = {"alpha": alpha, "control": control, "maximize": maximize, "margin": margin, "unit": unit}
     if drift:
-        from bootleader.inference._drift import drift_verdict
+        from bootleader.inference._drift_proof_scores import drift_verdict
 
         return drift_verdict(rows, low=low, high=high, floor=floor, **options)
     if floor is not None:

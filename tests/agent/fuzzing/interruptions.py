@@ -105,7 +105,7 @@ def interrupt_call(document: str, now: float, call: Callable[[bl.Agent], Any], p
 
 def expire(agent: bl.Agent) -> None:
     """Give up what is due, which a call may do before it chooses."""
-    from bootleader.agent._draft import Draft
+    from bootleader.agent._pending_changes import Draft
 
     draft = Draft(agent._learner)
     stores = agent._giving_up(draft, agent._ledger.now())

@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 from bootleader._core.validation import positive, real
-from bootleader.inference._answers import Basis, Comparison, Question, Verdict, arm_answers, pairs_of
 from bootleader.inference._intervals import Bounds, alpha_of, arm_intervals, bounds_of, method_of
-from bootleader.inference._log import Log
+from bootleader.inference._log_reader import Log
 from bootleader.inference._moments import Floats, Moments
-from bootleader.inference._planning import visits_until
+from bootleader.inference._sample_size import visits_until
+from bootleader.inference._verdict_types import Basis, Comparison, Question, Verdict, arm_answers, pairs_of
 
 NEEDS_FLOOR = (
     "not without a floor: with drifting arms an answer rests on the logged probabilities, and 1/probability has no "

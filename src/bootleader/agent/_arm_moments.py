@@ -9,10 +9,10 @@ from typing import Any
 from bootleader._core.rules import HistoryRule, IndexRule
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._learner import Learner
-from bootleader.inference._answers import Verdict
 from bootleader.inference._intervals import arm_intervals
 from bootleader.inference._moments import Moments
 from bootleader.inference._verdict import verdict_of_moments
+from bootleader.inference._verdict_types import Verdict
 
 ALPHA = 0.05  # of the intervals in a summary, over all arms together
 

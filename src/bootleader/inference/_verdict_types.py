@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from bootleader.inference import _words
+from bootleader.inference import _sentences as words
 from bootleader.inference._intervals import (
     GUARD,
     Bounds,
     Intervals,
 )  # fmt: skip
 from bootleader.inference._moments import Floats, Moments
-from bootleader.inference._planning import visits_for_guard, visits_for_pair
+from bootleader.inference._sample_size import visits_for_guard, visits_for_pair
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,14 +110,12 @@ class Comparison:
         ahead, behind = (self.arm, self.other) if (self.difference >= 0) == asked.maximize else (self.other, self.arm)
         if self.outcome in ("better", "worse"):
             low, high = sorted((abs(self.low), abs(self.high)))
-            return _words.beats(ahead, behind, low, high, asked.unit, asked.alpha, asked.maximize)
+            return words.beats(ahead, behind, low, high, asked.unit, asked.alpha, asked.maximize)
         if self.outcome == "same":
-            return _words.same(self.arm, self.other, self.within, asked.alpha)
+            return words.same(self.arm, self.other, self.within, asked.alpha)
         if not self.is_ready:
-            return _words.waiting(self._short_of_rewards, self.more or self._visits_for_guard, asked.unit)
-        return _words.not_yet(
-            ahead, behind, abs(self.difference), self.within, self.more, self.basis.visits, asked.unit
-        )
+            return words.waiting(self._short_of_rewards, self.more or self._visits_for_guard, asked.unit)
+        return words.not_yet(ahead, behind, abs(self.difference), self.within, self.more, self.basis.visits, asked.unit)
 
     @property
     def _short_of_rewards(self) -> list[str]:
@@ -207,17 +205,17 @@ class Verdict:
         asked = self.question
         if len(self.candidates) == 1:
             return f"{self.candidates[0]} is the best arm: it beats every other arm, directly or by way of another " \
-                   f"({_words.level(asked.alpha)})"  # fmt: skip
+                   f"({words.level(asked.alpha)})"  # fmt: skip
         rest = [name for name in self.candidates if name != self.leader]
         out = len(self.arms) - len(self.candidates)
         verb = "is" if out == 1 else "are"
-        ruled_out = f" ({out} of {len(self.arms)} arms {verb} ruled out: {_words.level(asked.alpha)})" if out else ""
+        ruled_out = f" ({out} of {len(self.arms)} arms {verb} ruled out: {words.level(asked.alpha)})" if out else ""
         if self.is_decided:
             within = max(c.within for c in self._deciding)
-            return f"{', '.join(self.candidates)} are the same to within {_words.number(within)}{ruled_out}"
+            return f"{', '.join(self.candidates)} are the same to within {words.number(within)}{ruled_out}"
         shown = ", ".join(rest[:4]) + (f" and {len(rest) - 4} more" if len(rest) > 4 else "")
         more = self.more
-        needed = f"about {_words.rounded(more)} more {asked.unit}s" if more is not None else "the end is not in sight"
+        needed = f"about {words.rounded(more)} more {asked.unit}s" if more is not None else "the end is not in sight"
         return f"not yet: {needed}; {self.leader} leads, and {shown} may still be better{ruled_out}"
 
     @property
@@ -248,12 +246,12 @@ class Verdict:
         for answer in self.arms:
             scale = answer.high - answer.low if answer.is_ready else 0.0
             interval = (
-                f"{_words.number(answer.low, scale)} to {_words.number(answer.high, scale)}"
+                f"{words.number(answer.low, scale)} to {words.number(answer.high, scale)}"
                 if answer.is_ready
                 else "not yet"
             )
             lines.append(
-                f"{answer.arm:{width}}  {answer.rewards:>12,}  {_words.number(answer.mean, scale):>12}   {interval}"
+                f"{answer.arm:{width}}  {answer.rewards:>12,}  {words.number(answer.mean, scale):>12}   {interval}"
             )
         lines += ["", *(f"- {c.sentence}" for c in self._shown)]
         lines += [self.about] if self.about else []

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from bootleader._version import __version__
-from bootleader.inference import _charts, _words
-from bootleader.inference._answers import Comparison, Verdict
-from bootleader.inference._history import history
+from bootleader.inference import _charts
+from bootleader.inference import _sentences as _words
+from bootleader.inference._course_of_log import history
 from bootleader.inference._intervals import BETTING
-from bootleader.inference._log import Log
+from bootleader.inference._log_reader import Log
+from bootleader.inference._verdict_types import Comparison, Verdict
 
 MOST_SAID: Final = 12
 WIDE, NARROW = (1_110, 380), (392, 300)

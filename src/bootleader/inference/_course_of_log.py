@@ -8,7 +8,7 @@ import numpy as np
 
 from bootleader.inference._confidence_sequence import moments_at
 from bootleader.inference._intervals import Bounds, arm_intervals
-from bootleader.inference._log import Log
+from bootleader.inference._log_reader import Log
 from bootleader.inference._moments import Floats, Moments, effective_number
 
 

@@ -6,10 +6,10 @@ from operator import setitem
 from typing import TYPE_CHECKING
 
 from bootleader.agent._arm_state import ArmState
+from bootleader.agent._atomic_commit import Store
 from bootleader.agent._initial_pulls import InitialPullsDraft
-from bootleader.agent._journal import Store
 from bootleader.agent._laws import Law, Laws
-from bootleader.agent._streams import Streams
+from bootleader.agent._random_streams import Streams
 
 if TYPE_CHECKING:
     from bootleader.agent._learner import Learner
