@@ -14,7 +14,7 @@ import bootleader as bl
 from benchmarks.measuring import Measured, Work, alternated, side_by_side
 from bootleader._core.rules import IndexRule
 from bootleader.policies import POLICIES
-from bootleader.simulation import _schedule as engine
+from bootleader.simulation import _task_schedule as engine
 
 
 def gaussian(arms: int) -> bl.GaussianBandit:

@@ -18,7 +18,7 @@ ALPHA = 0.05  # of the intervals in a summary, over all arms together
 
 
 def keeps_fourth_moments(learner: Learner) -> bool:
-    """Whether an interval without bounds can be told: its guard needs the fourth moment."""
+    """Whether an interval without bounds can be given: its guard needs the fourth moment."""
     rule = learner.rule
     return isinstance(rule, HistoryRule) or (isinstance(rule, IndexRule) and rule.fourth_moment)
 

@@ -149,7 +149,7 @@ class ConfidenceSequence:
 
     @property
     def more(self) -> int | None:
-        """About how many more rewards until there is an answer: 0 if there is one, None if that cannot be told yet."""
+        """About how many more rewards until there is an answer: 0 if there is one, None if that is not known yet."""
         return 0 if self.is_ready else visits_for_guard(self.moments, np.ones(1))
 
     def _interval(self) -> tuple[float, float, bool]:

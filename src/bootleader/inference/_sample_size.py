@@ -59,7 +59,7 @@ def visits_for_pair(
     bounds: Bounds | None,
     margin: float | None = None,
 ) -> int | None:
-    """Further visits until the difference of two arms is told from 0, or is known to be within the margin.
+    """Further visits until the difference of two arms is distinguished from 0, or is known to be within the margin.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def level(alpha: float) -> str:
 
 
 def beats(winner: str, loser: str, low: float, high: float, unit: str, alpha: float, maximize: bool) -> str:
-    """The sentence of a difference that is told from 0: by ``low`` to ``high``, both above 0."""
+    """The sentence of a difference that is distinguished from 0: by ``low`` to ``high``, both above 0."""
     scale = (high - low) / 2
     amount = f"by {number(low, scale)} to {number(high, scale)} a {unit}"
     return f"{winner} beats {loser} {amount}{'' if maximize else ', less being better'} ({level(alpha)})"
@@ -57,7 +57,7 @@ def same(arm: str, other: str, within: float, alpha: float) -> str:
 
 
 def not_yet(arm: str, other: str, difference: float, within: float, more: int | None, visits: int, unit: str) -> str:
-    """The sentence of a difference that is not told from 0: ``arm`` is ahead by ``difference``."""
+    """The sentence of a difference that is not distinguished from 0: ``arm`` is ahead by ``difference``."""
     known = f"{arm} and {other} are the same to within {number(within)}" if math.isfinite(within) else ""
     if more is None or more > FAR * visits:
         tail = f"; to tell them apart would take {f'about {rounded(more)} more {unit}s' if more else 'far more'}"

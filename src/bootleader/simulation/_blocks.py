@@ -258,7 +258,7 @@ def _play_history(block: Block, runs: Runs, threads: WorkStealing) -> Played:
 
 
 def _play_general(block: Block, runs: Runs, threads: WorkStealing) -> Played:
-    from bootleader._core.kernels.general import new_queue, new_totals, new_world
+    from bootleader._core.kernels.general import Environment, new_queue, new_totals, new_world
     from bootleader._core.kernels.run_state import new_run_state
 
     bandit, rule, parameters = block.bandit, block.policy.rule, runs.parameters
@@ -280,8 +280,8 @@ def _play_general(block: Block, runs: Runs, threads: WorkStealing) -> Played:
         changes = bandit.changes(parameters, run) or no_changes(bandit.arms)
         changes = changes._replace(draw=numbers[changes.draw])
         queue = new_queue(block.rounds if block.delay is not None else 0)
-        environment = (world, changes, delay, queue, new_totals())
-        return plan, parameters, streams, state, *environment, runs.trajectory, block.checkpoints, run
+        environment = Environment(world, changes, delay, queue, new_totals())
+        return plan, parameters, streams, state, environment, runs.trajectory, block.checkpoints, run
 
     return _play_one_by_one(kernel, arguments_of, block, runs.streams, threads, range(block.runs))
 

@@ -97,6 +97,16 @@ def new_totals() -> Totals:
     return Totals(np.zeros(1), np.zeros(1), np.zeros(1))
 
 
+class Environment(NamedTuple):
+    """What surrounds the policy in one run."""
+
+    world: World
+    changes: Any
+    delay: Any
+    queue: Queue
+    totals: Totals
+
+
 @inner
 def change(changes, parameters, run, world, stride, played):
     """Bring the arms to the round after ``played`` ones."""
@@ -158,10 +168,10 @@ DELAYED = False
 
 
 def advance_general(
-    plan, parameters, streams, state, world, changes, delay, queue, totals, trajectory, checkpoints, run, interrupt,
-    start, stop,
-):  # fmt: skip
+    plan, parameters, streams, state, environment, trajectory, checkpoints, run, interrupt, start, stop
+):
     """Play the rounds of one run from ``start`` to ``stop``; returns where it came to."""
+    world, changes, delay, queue, totals = environment
     stride = streams.stride[run]
     noise, spare = Stream(streams.noise, run, stride), Stream(streams.spare, run, stride)
     arms = world.mean.shape[0]

@@ -305,8 +305,9 @@ def record(trajectory, mark, state, scratch):
             mean = moments[k, lane, ANCHOR] + moments[k, lane, DRIFT]
             reward[lane] += count * mean
             best_pulls[lane] += count if gap[k, lane] == 0.0 else 0.0
-            if count > 0.0 and mean > largest[lane]:
-                largest[lane], recommended[lane] = mean, k
+            candidate = mean if count > 0.0 else -math.inf
+            recommended[lane] = k if candidate > largest[lane] else recommended[lane]  # selects, so that it vectorises
+            largest[lane] = candidate if candidate > largest[lane] else largest[lane]
     for lane in range(largest.shape[0]):
         simple_regret[lane] = gap[recommended[lane], lane]
 
