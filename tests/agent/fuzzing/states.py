@@ -102,7 +102,8 @@ def extreme_states(count: int, seed: int, policy: Any) -> int:
             try:
                 check_probabilities(agent)
                 agent.pull_many(3)
-                agent.update(agent.pull(), size(rng, -320.0, 99.0))
+                largest = 64.0 if getattr(played.rule, "fourth_moment", False) else 99.0
+                agent.update(agent.pull(), size(rng, -320.0, largest))
                 check_probabilities(agent)
             except BaseException:
                 print(agent.to_json())
