@@ -115,6 +115,15 @@ def test_policies_lists_each_once_with_its_parameters(run_cli):
     assert "parameters: a=2.1" in out
 
 
+def test_policies_are_grouped_by_what_they_must_know(run_cli):
+    _, out, _ = run_cli("policies")
+    groups = {head.partition(":")[0]: head.splitlines() for head in out.split("Must know ")[1:]}
+    assert next(iter(groups)) == "nothing"
+    assert "AdaptiveReBoot" in groups["nothing"]
+    assert "PHE" in groups["the range of the rewards"]
+    assert "Discounted" in groups["the standard deviation of the rewards and how fast the rewards change"]
+
+
 def test_reproduce_lists_its_parts(run_cli):
     status, out, _ = run_cli("reproduce", "--list")
     assert status == 0

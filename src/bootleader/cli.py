@@ -301,11 +301,18 @@ def _add_policies(commands: Any) -> None:
 
 def _policies(given: argparse.Namespace) -> int:
     from bootleader.policies import POLICIES
+    from bootleader.policies.base import in_words
 
-    for kind in dict.fromkeys(type(policy) for policy in POLICIES):
-        example = next(policy for policy in POLICIES if type(policy) is kind)
-        summary = (kind.__doc__ or "").strip().splitlines()[0]
-        print(f"{kind.__name__}\n    {summary}\n    parameters: {_parameters(example)}\n    {example.reference}\n")
+    examples = list({type(policy): policy for policy in reversed(POLICIES)}.values())[::-1]
+    groups: dict[str, list[Any]] = {}
+    for example in sorted(examples, key=lambda policy: len(policy.must_know)):
+        groups.setdefault(in_words(example.must_know), []).append(example)
+    for knowledge, members in groups.items():
+        print(f"Must know {knowledge}:\n")
+        for example in members:
+            kind = type(example)
+            summary = (kind.__doc__ or "").strip().splitlines()[0]
+            print(f"{kind.__name__}\n    {summary}\n    parameters: {_parameters(example)}\n    {example.reference}\n")
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule, Noise, Rule
 from bootleader.policies.adaptive_reboot import AdaptiveReBoot
-from bootleader.policies.base import Policy
+from bootleader.policies.base import Knowledge, Policy
 from bootleader.policies.beta_thompson import BetaThompson
 from bootleader.policies.discounted import Discounted
 from bootleader.policies.epsilon_greedy import EpsilonGreedy
@@ -54,6 +54,7 @@ __all__ = [
     "Giro",
     "HistoryRule",
     "IndexRule",
+    "Knowledge",
     "Noise",
     "Policy",
     "ReBoot",

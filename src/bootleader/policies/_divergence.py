@@ -6,6 +6,7 @@ import math
 from typing import Any, Final
 
 from bootleader._core.validation import one_of
+from bootleader.policies.base import Knowledge
 
 BERNOULLI, GAUSSIAN, EXPONENTIAL, POISSON = 0.0, 1.0, 2.0, 3.0
 FAMILIES: Final = {"bernoulli": BERNOULLI, "gaussian": GAUSSIAN, "exponential": EXPONENTIAL, "poisson": POISSON}
@@ -23,6 +24,15 @@ def family_number(family: Any) -> float:
 def reward_range(family: str) -> tuple[float, float]:
     """The rewards that a family has."""
     return RANGES.get(family, (0.0, math.inf))
+
+
+def must_know(family: str) -> tuple[Knowledge, ...]:
+    """What a user has to know to use a policy of a family.
+
+    The Bernoulli divergence is valid for all rewards in [0, 1], and the Gaussian one for all with lighter tails.
+    """
+    known = {"bernoulli": Knowledge.RANGE, "gaussian": Knowledge.SD}
+    return (known.get(family, Knowledge.FAMILY),)
 
 
 def divergence(family: Any, sd: Any, p: Any, q: Any) -> Any:

@@ -8,11 +8,67 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from typing import Any, ClassVar, Final, Self
 
 from bootleader._core.rules import UNKNOWN_SD, Rule
 
 MOST_PSEUDO_REWARDS: Final = 1e6  # for each reward: with them, the longest history is counted exactly by a float
+
+
+class Knowledge(StrEnum):
+    """What a user has to know about the rewards before the first round.
+
+    Attributes
+    ----------
+    RANGE
+        The smallest and the largest reward.
+    SD
+        The standard deviation of the rewards' noise, or a bound of it.
+    FAMILY
+        The family of the rewards' distribution.
+    PRIOR
+        A prior distribution of the means.
+    HORIZON
+        The number of rounds.
+    CHANGE
+        How fast the rewards change.
+
+    Examples
+    --------
+    >>> from bootleader import PHE
+    >>> PHE().must_know == (Knowledge.RANGE,)
+    True
+    """
+
+    RANGE = "range"
+    SD = "sd"
+    FAMILY = "family"
+    PRIOR = "prior"
+    HORIZON = "horizon"
+    CHANGE = "change"
+
+
+# Knowledge in words, in the order in which policies are listed.
+IN_WORDS: Final = {
+    Knowledge.RANGE: "the range of the rewards",
+    Knowledge.SD: "the standard deviation of the rewards",
+    Knowledge.FAMILY: "the family of the rewards",
+    Knowledge.PRIOR: "a prior of the means",
+    Knowledge.HORIZON: "the number of rounds",
+    Knowledge.CHANGE: "how fast the rewards change",
+}
+
+
+def in_words(knowledge: tuple[Knowledge, ...]) -> str:
+    """What a policy must know, in words.
+
+    Examples
+    --------
+    >>> in_words((Knowledge.SD, Knowledge.HORIZON)), in_words(())
+    ('the standard deviation of the rewards and the number of rounds', 'nothing')
+    """
+    return " and ".join(words for known, words in IN_WORDS.items() if known in knowledge) or "nothing"
 
 
 @dataclass(frozen=True)
@@ -65,6 +121,11 @@ class Policy:
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward that the policy can take."""
         return -math.inf, math.inf
+
+    @property
+    def must_know(self) -> tuple[Knowledge, ...]:
+        """What a user has to know about the rewards to use the policy with these parameters; nothing by default."""
+        return ()
 
     def known_sd(self, arms: int, true_sd: Any) -> Any:
         """Return the standard deviation of the rewards' noise that the policy assumes.

@@ -9,7 +9,7 @@ from bootleader._core.rng import uniform
 from bootleader._core.rules import ChoiceRule
 from bootleader._core.sampling import standard_beta
 from bootleader._core.validation import positive
-from bootleader.policies.base import Policy
+from bootleader.policies.base import Knowledge, Policy
 
 
 def successes(arms: int, rounds: int) -> int:
@@ -68,6 +68,10 @@ class BetaThompson(Policy):
     @property
     def reward_range(self) -> tuple[float, float]:
         return 0.0, 1.0
+
+    @property
+    def must_know(self) -> tuple[Knowledge, ...]:
+        return (Knowledge.RANGE,)
 
     @property
     def rule(self) -> ChoiceRule:

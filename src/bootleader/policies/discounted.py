@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from bootleader._core.rules import IndexRule
 from bootleader._core.validation import real
-from bootleader.policies.base import Policy
+from bootleader.policies.base import Knowledge, Policy
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,6 +53,10 @@ class Discounted(Policy):
     @property
     def reward_range(self) -> tuple[float, float]:
         return self.policy.reward_range
+
+    @property
+    def must_know(self) -> tuple[Knowledge, ...]:
+        return (*self.policy.must_know, Knowledge.CHANGE)
 
     @property
     def rule(self) -> IndexRule:

@@ -12,7 +12,7 @@ from bootleader._core.rules import HistoryRule
 from bootleader._core.sampling import binomial, fair_binomial
 from bootleader._core.tilted_rejection import LEAST_TERMS, ROUNDING, accept_tilted, bound_excludes, bound_pays
 from bootleader._core.validation import real
-from bootleader.policies.base import MOST_PSEUDO_REWARDS, Policy
+from bootleader.policies.base import MOST_PSEUDO_REWARDS, Knowledge, Policy
 
 
 def giro_index(params: Any, history: Any, contest: Any, stream: Any) -> Any:
@@ -105,6 +105,10 @@ class Giro(Policy):
     def __post_init__(self) -> None:
         most = MOST_PSEUDO_REWARDS
         real("a", self.a, f"a number from 0 to {most:g}", low=0.0, open_low=False, high=most)
+
+    @property
+    def must_know(self) -> tuple[Knowledge, ...]:
+        return (Knowledge.RANGE,)
 
     @property
     def rule(self) -> HistoryRule:

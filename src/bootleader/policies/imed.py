@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from bootleader._core.rng import below
 from bootleader._core.rules import ChoiceRule
 from bootleader._core.validation import positive
-from bootleader.policies._divergence import divergence, family_number, reward_range
-from bootleader.policies.base import Policy
+from bootleader.policies._divergence import divergence, family_number, must_know, reward_range
+from bootleader.policies.base import Knowledge, Policy
 
 
 def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
@@ -68,6 +68,10 @@ class IMED(Policy):
     @property
     def reward_range(self) -> tuple[float, float]:
         return reward_range(self.family)
+
+    @property
+    def must_know(self) -> tuple[Knowledge, ...]:
+        return must_know(self.family)
 
     @property
     def rule(self) -> ChoiceRule:

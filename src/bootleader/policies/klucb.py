@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from bootleader._core.rules import IndexRule, Noise
 from bootleader._core.validation import positive, real
-from bootleader.policies._divergence import family_number, reward_range, upper_bound
-from bootleader.policies.base import Policy
+from bootleader.policies._divergence import family_number, must_know, reward_range, upper_bound
+from bootleader.policies.base import Knowledge, Policy
 
 
 def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
@@ -61,6 +61,10 @@ class KLUCB(Policy):
     @property
     def reward_range(self) -> tuple[float, float]:
         return reward_range(self.family)
+
+    @property
+    def must_know(self) -> tuple[Knowledge, ...]:
+        return must_know(self.family)
 
     @property
     def rule(self) -> IndexRule:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from bootleader._core.rules import IndexRule, Noise
 from bootleader._core.validation import real
-from bootleader.policies.base import MOST_PSEUDO_REWARDS, Policy
+from bootleader.policies.base import MOST_PSEUDO_REWARDS, Knowledge, Policy
 
 
 def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
@@ -48,6 +48,10 @@ class PHE(Policy):
     def __post_init__(self) -> None:
         most = MOST_PSEUDO_REWARDS
         real("a", self.a, f"a number above 0, at most {most:g}", low=0.0, high=most)
+
+    @property
+    def must_know(self) -> tuple[Knowledge, ...]:
+        return (Knowledge.RANGE,)
 
     @property
     def rule(self) -> IndexRule:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from bootleader._core.rules import IndexRule, Noise, Rule
 from bootleader._core.validation import positive
 from bootleader.policies._two_point_weights import Weights, two_point_rule, validated_weights
-from bootleader.policies.base import Policy
+from bootleader.policies.base import Knowledge, Policy
 
 
 def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
@@ -56,6 +56,10 @@ class ReBoot(Policy):
     def __post_init__(self) -> None:
         positive("sigma_a", self.sigma_a)
         validated_weights(self.weights)
+
+    @property
+    def must_know(self) -> tuple[Knowledge, ...]:
+        return (Knowledge.SD,)
 
     @property
     def rule(self) -> Rule:

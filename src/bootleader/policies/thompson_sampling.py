@@ -11,7 +11,7 @@ import numpy as np
 
 from bootleader._core.rules import IndexRule, Noise
 from bootleader._core.validation import positive, real
-from bootleader.policies.base import Policy
+from bootleader.policies.base import Knowledge, Policy
 
 
 def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
@@ -69,6 +69,10 @@ class ThompsonSampling(Policy):
             object.__setattr__(self, "noise_sd", tuple(positive("noise_sd", sd) for sd in self.noise_sd))
         else:
             positive("noise_sd", self.noise_sd)
+
+    @property
+    def must_know(self) -> tuple[Knowledge, ...]:
+        return (Knowledge.SD,) if self.prior_sd == math.inf else (Knowledge.PRIOR, Knowledge.SD)
 
     @property
     def rule(self) -> IndexRule:

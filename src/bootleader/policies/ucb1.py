@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from bootleader._core.rules import IndexRule, Noise
 from bootleader._core.validation import positive
-from bootleader.policies.base import Policy
+from bootleader.policies.base import Knowledge, Policy
 
 
 def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
@@ -45,6 +45,10 @@ class UCB1(Policy):
 
     def __post_init__(self) -> None:
         positive("sd", self.sd)
+
+    @property
+    def must_know(self) -> tuple[Knowledge, ...]:
+        return (Knowledge.SD,)
 
     @property
     def rule(self) -> IndexRule:
