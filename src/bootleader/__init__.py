@@ -1,7 +1,7 @@
 """bootleader: bandit algorithms that explore by bootstrapping residuals, for rewards without bounds."""
 
 from bootleader._version import __version__
-from bootleader.agent import Agent, Decision, Probabilities, Receipt
+from bootleader.agent import Agent, Decision, Probabilities, Ramp, Receipt, Traffic
 from bootleader.bandits import (
     AffineBandit,
     Bandit,
@@ -100,6 +100,7 @@ __all__ = [
     "PoissonBandit",
     "Policy",
     "Probabilities",
+    "Ramp",
     "Ranking",
     "ReBoot",
     "Receipt",
@@ -112,6 +113,7 @@ __all__ = [
     "StudentThompson",
     "Sweep",
     "ThompsonSampling",
+    "Traffic",
     "Uniform",
     "__version__",
     "bound",
