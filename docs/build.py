@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import importlib
 import json
 import os
 import re
@@ -29,6 +30,8 @@ COPIED = (".md", ".png", ".svg", ".css", ".js", ".csv")
 FROM_ROOT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")  # those that exist
 ROW = re.compile(r"^\|[^`\n]*$", re.MULTILINE)  # of a table, without code
 INTERVAL = re.compile(r"\[(-?[\d.,e+-]+), (-?[\d.,e+-]+)\](?!\()")
+NAMES_OF = re.compile(r"^::: names of (?P<package>[\w.]+)$", re.MULTILINE)
+REFERENCE = re.compile(r"^::: bootleader\.((?:random\.)?\w+)$", re.MULTILINE)
 ROOT_LINK = re.compile(r"\]\((?:\.\./)+(?P<name>CONTRIBUTING|CHANGELOG|SECURITY)\.md")
 
 
@@ -67,7 +70,7 @@ def stage() -> None:
         if source.name == "README.md":
             continue  # for readers of the repository
         if source.suffix == ".md":
-            _write(STAGED / name, for_the_site(source.read_text(encoding="utf-8"), len(name.parts) - 1))
+            _write(STAGED / name, for_the_site(api_page(source), len(name.parts) - 1))
         elif source.suffix == ".ipynb":
             _write(STAGED / name.with_suffix(".md"), notebook_page(source, STAGED / name.parent))
         elif source.suffix in COPIED:
@@ -78,6 +81,20 @@ def stage() -> None:
             text = (ROOT / name).read_text(encoding="utf-8").replace("](docs/", "](")
             _write(STAGED / name.lower(), text)
     _write(STAGED / "gallery.md", gallery_page())
+
+
+def api_page(source: Path) -> str:
+    """A page with ``::: names of PACKAGE`` replaced by the package's public names that no other page describes."""
+    text = source.read_text(encoding="utf-8")
+    if not NAMES_OF.search(text):
+        return text
+    elsewhere = {name for page in source.parent.glob("*.md") for name in REFERENCE.findall(page.read_text("utf-8"))}
+
+    def references(found: re.Match[str]) -> str:
+        names = importlib.import_module(found["package"]).__all__
+        return "\n\n".join(f"::: bootleader.{name}" for name in names if name not in elsewhere)
+
+    return NAMES_OF.sub(references, text)
 
 
 def for_the_site(text: str, depth: int) -> str:

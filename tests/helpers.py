@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import importlib.util
 import os
+import pkgutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -60,6 +62,19 @@ def import_file(path: Path, name: str) -> ModuleType:
     sys.modules[name] = module  # numba's cache looks functions up there
     spec.loader.exec_module(module)
     return module
+
+
+def classes_of(package: ModuleType, base: type) -> set[type]:
+    """The classes with this base that any file of a package defines, apart from private ones."""
+    names = [module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    modules = [importlib.import_module(name) for name in names]
+    members = [(module, member) for module in modules for member in vars(module).values()]
+    return {
+        member
+        for module, member in members
+        if isinstance(member, type) and issubclass(member, base) and member.__module__ == module.__name__
+        if not member.__name__.startswith("_")
+    }
 
 
 def stream_at(seed: int, run: int, purpose: int = Purpose.SPARE) -> Stream:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +13,7 @@ import markdown
 import pytest
 
 import bootleader.random
-from tests.helpers import import_file
+from tests.helpers import import_file, run_python
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -25,7 +26,6 @@ LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 FILE = re.compile(r"(?<![\w/.])((?:[\w-]+/)+[\w-]+\.(?:py|md|ya?ml|toml))\b")
 BASES = (ROOT, DOCS, DOCS / "api", ROOT / "src" / "bootleader")
 EXAMPLES = {"src/bootleader/policies/plain_noise.py", "src/bootleader/bandits/uniform_rewards.py"}  # of new files
-REFERENCE = re.compile(r"^::: bootleader\.((?:random\.)?\w+)$", re.MULTILINE)
 
 
 build = import_file(DOCS / "build.py", "docs_build")
@@ -87,12 +87,37 @@ def test_the_runner_reports_an_error(tmp_path):
 
 def test_the_api_reference_has_every_public_name_once():
     written = [
-        name
-        for page in sorted((DOCS / "api").glob("*.md"))
-        for name in REFERENCE.findall(page.read_text(encoding="utf-8"))
+        name for page in sorted((DOCS / "api").glob("*.md")) for name in build.REFERENCE.findall(build.api_page(page))
     ]
     public = [name for name in bootleader.__all__ if not name.startswith("__")]
     assert sorted(written) == sorted([*public, *(f"random.{name}" for name in bootleader.random.__all__)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "first", "name"),
+    [("policies", "plain_noise", 0, "PlainNoise"), ("bandits", "uniform_rewards", 1, "UniformBandit")],
+)
+def test_a_new_class_is_public_by_its_file_and_the_registry(tmp_path, kind, file, first, name):
+    """The example of CONTRIBUTING in a copy of the package: two files change, the rows of the tests are the third."""
+    shutil.copytree(ROOT / "src" / "bootleader", tmp_path / "bootleader", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(DOCS / "api", tmp_path / "api")
+    package = tmp_path / "bootleader" / kind
+    code = "".join(code for _, code in blocks_of(ROOT / "CONTRIBUTING.md")[: first + 1])
+    (package / f"{file}.py").write_text(code, encoding="utf-8")
+    registry = (package / "__init__.py").read_text(encoding="utf-8")
+    registry = registry.replace("__all__ = [", f'__all__ = [\n    "{name}",')
+    (package / "__init__.py").write_text(f"from bootleader.{kind}.{file} import {name}\n{registry}", encoding="utf-8")
+    listed = run_python(
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); sys.path.append(sys.argv[2])\n"
+        "import build, bootleader; assert sys.argv[1] in bootleader.__file__\n"
+        "print(*dir(bootleader)); print(build.api_page(Path(sys.argv[1], 'api', sys.argv[3] + '.md')))",
+        str(tmp_path),
+        str(DOCS),
+        kind,
+    )
+    names, page = listed.split("\n", 1)
+    assert name in names.split()
+    assert f"::: bootleader.{name}\n" in page
 
 
 def test_the_navigation_has_every_page():

@@ -1,37 +1,21 @@
 """The policies and bandits that tests run over, each beside its naive twin.
 
-A new policy or bandit needs a row here; a contract test fails if the row is missing.
+A new policy or bandit needs a row, here or in a file of ``twins``; a contract test fails if the row is missing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import bootleader as bl
 from tests.oracle import naive
 from tests.oracle import naive_bandits as twins
+from tests.oracle.case_types import BanditCase, PolicyCase
+from tests.oracle.twins import discovered
 
 INF = float("inf")
 ONE_SD_EACH = (0.5, 1.0, 2.0)
 SAMPLES = ([0.3, 1.1, 0.2, 2.5], [0.0, 0.0, 0.9], [1.4, 0.1])
-
-
-@dataclass(frozen=True)
-class PolicyCase:
-    policy: Any
-    twin: Any
-
-    @property
-    def id(self) -> str:
-        return str(self.policy)
-
-
-@dataclass(frozen=True)
-class BanditCase:
-    id: str
-    bandit: Any
-    twin: Any
 
 
 def _by_index(policy: Any, index: naive.Index, initial_pulls: int = 1, epsilon: float = 0.0) -> PolicyCase:
@@ -68,7 +52,7 @@ POLICY_CASES = [
 OTHER_POLICY_CASES = [
     _by_index(bl.KLUCB(), naive.kl_ucb("bernoulli")),
     _by_index(bl.KLUCB("gaussian", sd=0.8), naive.kl_ucb("gaussian", 0.8)),
-    _by_index(bl.KLUCB("exponential", c=3.0), naive.kl_ucb("exponential", c=3.0)),
+    PolicyCase(bl.KLUCB("exponential", c=3.0), naive.ByIndex(naive.kl_ucb("exponential", c=3.0)), bandit="exponential"),
     _by_index(bl.KLUCB("poisson"), naive.kl_ucb("poisson")),
     PolicyCase(bl.IMED(), naive.NaiveIMED("bernoulli")),
     PolicyCase(bl.IMED("gaussian", sd=0.5), naive.NaiveIMED("gaussian", 0.5)),
@@ -76,6 +60,7 @@ OTHER_POLICY_CASES = [
     PolicyCase(bl.BetaThompson(a=0.5, b=2.0), naive.NaiveBetaThompson(0.5, 2.0)),
     PolicyCase(bl.RBSDA(), naive.NaiveRBSDA()),
     PolicyCase(bl.Discounted(bl.ReBoot(sigma_a=0.7), half_life=20), naive.NaiveDiscountedReBoot(0.7, 20.0)),
+    *(case for case in discovered() if isinstance(case, PolicyCase)),
 ]
 
 _MEANS = bl.Uniform(0, 1, arms=3)
@@ -130,6 +115,7 @@ BANDIT_CASES = [
             (0.2, twins.poisson(twins.fixed(1.0, 1.5, 2.0))),
         ),
     ),
+    *(case for case in discovered() if isinstance(case, BanditCase)),
 ]
 
 BANDITS_BY_ID = {case.id: case for case in BANDIT_CASES}

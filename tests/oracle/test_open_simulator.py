@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -123,20 +121,17 @@ def test_a_random_walk_has_the_stated_variance():
 
 
 # Regret against the naive twins: Mann-Whitney tests at a joint level of 1e-3.
-BANDIT_OF = {0.0: "bernoulli", -math.inf: "gaussian-drawn"}
 
 
 @pytest.mark.parametrize("case", OTHER_POLICY_CASES, ids=lambda case: case.id)
 def test_final_regret_is_that_of_the_naive_twin(case):
-    bandit = "exponential" if "exponential" in case.id else BANDIT_OF[case.policy.reward_range[0]]
-    p = regret_p_value(case.policy, case.twin, bandit, rounds=120, naive_runs=200)
+    p = regret_p_value(case.policy, case.twin, case.bandit_id, rounds=120, naive_runs=200)
     assert p > 1e-3 / len(OTHER_POLICY_CASES)
 
 
 @pytest.mark.parametrize("case", OTHER_POLICY_CASES, ids=lambda case: case.id)
 def test_kernel_equals_the_loop(case):
-    bandit = "exponential" if "exponential" in case.id else BANDIT_OF[case.policy.reward_range[0]]
-    assert_same_bits(block(case.policy, BANDITS_BY_ID[bandit].bandit))
+    assert_same_bits(block(case.policy, BANDITS_BY_ID[case.bandit_id].bandit))
 
 
 def test_a_mistake_in_a_duel_is_rejected():

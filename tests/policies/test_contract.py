@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 import bootleader as bl
+from bootleader import policies
 from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule
 from bootleader.policies import POLICIES, Policy
+from tests.helpers import classes_of
 from tests.oracle.cases import OTHER_POLICY_CASES, POLICY_CASES
 
 NAMESPACE = {name: getattr(bl, name) for name in bl.__all__}
@@ -23,6 +25,12 @@ ALL_POLICIES = list(dict.fromkeys([*POLICIES, *(case.policy for case in [*POLICY
 @pytest.fixture(params=ALL_POLICIES, ids=str)
 def policy(request):
     return request.param
+
+
+def test_every_class_in_a_file_of_policies_is_public():
+    """One list, ``policies.__all__``, makes a policy public; no second one has to be kept."""
+    assert classes_of(policies, Policy) == {type(policy) for policy in POLICIES} | {Policy}
+    assert set(policies.__all__) <= set(bl.__all__)
 
 
 def test_every_public_policy_is_listed_and_has_an_oracle():

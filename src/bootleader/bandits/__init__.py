@@ -1,37 +1,20 @@
-"""Reward families, and how a run's arms are drawn.
+"""Reward families, how a run's arms are drawn, and the registry: a bandit that is listed here is public."""
 
-Adding a family: its draw, its bandit, and a line in ``DRAW_GROUPS``.
-"""
-
-from bootleader._core.arm_parameters import ArmParameters
 from bootleader.bandits.affine import AffineBandit
 from bootleader.bandits.base import Bandit, Draw
 from bootleader.bandits.changing import Drifting, Piecewise, Seasonal
 from bootleader.bandits.empirical import EmpiricalBandit, empirical_draw
-from bootleader.bandits.families import (
-    BernoulliBandit,
-    BetaBandit,
-    ExponentialBandit,
-    GammaBandit,
-    GaussianBandit,
-    LogisticBandit,
-    LogNormalBandit,
-    ParetoBandit,
-    PoissonBandit,
-    RevenueBandit,
-    StudentTBandit,
-    bernoulli_draw,
-    beta_draw,
-    exponential_draw,
-    gamma_draw,
-    gaussian_draw,
-    logistic_draw,
-    lognormal_draw,
-    pareto_draw,
-    poisson_draw,
-    revenue_draw,
-    student_draw,
-)
+from bootleader.bandits.families.bernoulli import BernoulliBandit, bernoulli_draw
+from bootleader.bandits.families.beta import BetaBandit, beta_draw
+from bootleader.bandits.families.exponential import ExponentialBandit, exponential_draw
+from bootleader.bandits.families.gamma import GammaBandit, gamma_draw
+from bootleader.bandits.families.gaussian import GaussianBandit, gaussian_draw
+from bootleader.bandits.families.logistic import LogisticBandit, logistic_draw
+from bootleader.bandits.families.lognormal import LogNormalBandit, lognormal_draw
+from bootleader.bandits.families.pareto import ParetoBandit, pareto_draw
+from bootleader.bandits.families.poisson import PoissonBandit, poisson_draw
+from bootleader.bandits.families.revenue import RevenueBandit, revenue_draw
+from bootleader.bandits.families.student_t import StudentTBandit, student_draw
 from bootleader.bandits.mixture import MixtureBandit, mixture_draw
 from bootleader.bandits.priors import Beta, LogUniform, Normal, Uniform
 
@@ -52,30 +35,28 @@ DRAW_GROUPS: tuple[tuple[Draw, ...], ...] = (
 )
 DRAWS: tuple[Draw, ...] = tuple(draw for group in DRAW_GROUPS for draw in group)
 
+# The public names, in the order of the API reference. ``bootleader`` exports them all.
 __all__ = [
-    "DRAWS",
-    "DRAW_GROUPS",
-    "AffineBandit",
-    "ArmParameters",
-    "Bandit",
-    "BernoulliBandit",
-    "Beta",
-    "BetaBandit",
-    "Drifting",
-    "EmpiricalBandit",
-    "ExponentialBandit",
-    "GammaBandit",
     "GaussianBandit",
-    "LogNormalBandit",
-    "LogUniform",
     "LogisticBandit",
-    "MixtureBandit",
-    "Normal",
-    "ParetoBandit",
-    "Piecewise",
-    "PoissonBandit",
-    "RevenueBandit",
-    "Seasonal",
     "StudentTBandit",
+    "ExponentialBandit",
+    "BernoulliBandit",
+    "RevenueBandit",
+    "PoissonBandit",
+    "GammaBandit",
+    "BetaBandit",
+    "ParetoBandit",
+    "LogNormalBandit",
+    "EmpiricalBandit",
+    "MixtureBandit",
+    "AffineBandit",
+    "Piecewise",
+    "Drifting",
+    "Seasonal",
     "Uniform",
+    "Normal",
+    "Beta",
+    "LogUniform",
+    "Bandit",
 ]

@@ -17,13 +17,11 @@ from bootleader._core.arm_parameters import ArmParameters
 from bootleader._core.changes_and_delays import Changes, no_changes
 from bootleader._core.validation import positive, real, whole
 from bootleader.bandits.base import Bandit, Draw
-from bootleader.bandits.families import (
-    BernoulliBandit,
-    ExponentialBandit,
-    GaussianBandit,
-    LogisticBandit,
-    StudentTBandit,
-)
+from bootleader.bandits.families.bernoulli import BernoulliBandit
+from bootleader.bandits.families.exponential import ExponentialBandit
+from bootleader.bandits.families.gaussian import GaussianBandit
+from bootleader.bandits.families.logistic import LogisticBandit
+from bootleader.bandits.families.student_t import StudentTBandit
 
 Floats = npt.NDArray[np.float64]
 

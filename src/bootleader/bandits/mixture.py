@@ -14,19 +14,17 @@ from bootleader._core.rng import uniform
 from bootleader._core.validation import real
 from bootleader.bandits.base import Bandit, Draw, Floats
 from bootleader.bandits.empirical import empirical_draw
-from bootleader.bandits.families import (
-    bernoulli_draw,
-    beta_draw,
-    exponential_draw,
-    gamma_draw,
-    gaussian_draw,
-    logistic_draw,
-    lognormal_draw,
-    pareto_draw,
-    poisson_draw,
-    revenue_draw,
-    student_draw,
-)
+from bootleader.bandits.families.bernoulli import bernoulli_draw
+from bootleader.bandits.families.beta import beta_draw
+from bootleader.bandits.families.exponential import exponential_draw
+from bootleader.bandits.families.gamma import gamma_draw
+from bootleader.bandits.families.gaussian import gaussian_draw
+from bootleader.bandits.families.logistic import logistic_draw
+from bootleader.bandits.families.lognormal import lognormal_draw
+from bootleader.bandits.families.pareto import pareto_draw
+from bootleader.bandits.families.poisson import poisson_draw
+from bootleader.bandits.families.revenue import revenue_draw
+from bootleader.bandits.families.student_t import student_draw
 
 ACCEPTED: Final = (
     "components must be pairs of a weight and a bandit of the library, such as "

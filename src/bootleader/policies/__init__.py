@@ -1,6 +1,6 @@
-"""The policies, one file each. Adding one: its file, and a line in ``POLICIES``."""
+"""The policies, one file each, and the registry: a policy that is listed here is public."""
 
-from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule, Noise, Rule
+from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule, Noise
 from bootleader.policies.adaptive_reboot import AdaptiveReBoot
 from bootleader.policies.base import Knowledge, Policy
 from bootleader.policies.beta_thompson import BetaThompson
@@ -38,28 +38,27 @@ POLICIES: tuple[Policy, ...] = (
     RBSDA(),
 )
 
+# The public names, in the order of the API reference. ``bootleader`` exports them all.
 __all__ = [
-    "BetaThompson",
-    "ChoiceRule",
-    "Discounted",
-    "IMED",
-    "KLUCB",
-    "RBSDA",
-    "POLICIES",
-    "UCB1",
-    "PHE",
     "AdaptiveReBoot",
-    "EpsilonGreedy",
-    "FollowTheLeader",
-    "Giro",
-    "HistoryRule",
-    "IndexRule",
-    "Knowledge",
-    "Noise",
-    "Policy",
     "ReBoot",
     "ResidualBootstrap",
-    "Rule",
     "StudentThompson",
     "ThompsonSampling",
+    "BetaThompson",
+    "UCB1",
+    "KLUCB",
+    "IMED",
+    "RBSDA",
+    "Giro",
+    "PHE",
+    "EpsilonGreedy",
+    "FollowTheLeader",
+    "Discounted",
+    "Policy",
+    "Knowledge",
+    "IndexRule",
+    "Noise",
+    "HistoryRule",
+    "ChoiceRule",
 ]

@@ -28,7 +28,7 @@ from bootleader._core.rules import (
     SharedStatistics,
 )
 from bootleader.bandits import DRAW_GROUPS, DRAWS, Bandit
-from bootleader.bandits.families import gaussian_draw
+from bootleader.bandits.families.gaussian import gaussian_draw
 from bootleader.policies import POLICIES, Policy
 
 PARAMETERS = 5  # tuples of parameters are padded to this length, so that one compiled kernel takes them all
