@@ -23,7 +23,6 @@ __all__ = [
     "GeometricDelay",
     "Probabilities",
     "Ramp",
-    "Ramp",
     "Ranking",
     "Receipt",
     "Rewards",
