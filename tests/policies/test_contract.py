@@ -98,7 +98,7 @@ def test_a_rule_is_data(policy):
 def test_a_policy_says_what_it_must_know(policy):
     """A policy whose choices depend on the unit of the rewards knows something about them; no other one has to."""
     assert all(isinstance(known, bl.Knowledge) for known in policy.must_know)
-    about_the_unit = set(policy.must_know) - {bl.Knowledge.HORIZON, bl.Knowledge.CHANGE}
+    about_the_unit = set(policy.must_know) & {bl.Knowledge.RANGE, bl.Knowledge.SD, bl.Knowledge.PRIOR}
     assert not (policy.equivariant and about_the_unit)
     if math.isfinite(policy.reward_range[0]):
         assert {bl.Knowledge.RANGE, bl.Knowledge.FAMILY} & set(policy.must_know)
