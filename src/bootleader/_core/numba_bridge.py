@@ -21,6 +21,7 @@ from numba.extending import intrinsic, overload, register_jitable
 from bootleader._core import (
     bootstrap_sums,
     disk_cache,
+    elementary,
     leader_tree,
     moments,
     rng,
@@ -131,9 +132,27 @@ def _unit_from_mantissa(word: Any) -> Any:
     return np.uint64((word >> np.uint64(12)) | np.uint64(0x3FF0000000000000)).view(np.float64) - 1.0
 
 
+def _split_bits(x: Any) -> Any:
+    """Take mantissa and exponent from the bits: a call of ``frexp`` takes longer than a logarithm."""
+    small = x < 2.0**-1022
+    bits = np.float64(x * 2.0**54 if small else x).view(np.int64)
+    exponent = (bits - ROOT_HALF_BITS) >> 52
+    mantissa = np.int64(bits - (exponent << 52)).view(np.float64)
+    return mantissa, float(exponent - 54 if small else exponent)
+
+
+def _power_of_two_bits(exponent: Any) -> Any:
+    """Put the exponent into its place."""
+    return np.int64((np.int64(exponent) + 1023) << 52).view(np.float64)
+
+
+ROOT_HALF_BITS: Final = int(np.float64(elementary.ROOT_HALF).view(np.int64))
 COMPILED_FORMS[rng.unit] = (_unit_from_mantissa,)
-register(_unit_from_mantissa)
-for _module in (rng, sampling, moments, tail_sampling, leader_tree, tilted_rejection, bootstrap_sums):
+COMPILED_FORMS[elementary.split] = (_split_bits,)
+COMPILED_FORMS[elementary.power_of_two] = (_power_of_two_bits,)
+for _function in (_unit_from_mantissa, _split_bits, _power_of_two_bits):
+    register(_function)
+for _module in (rng, elementary, sampling, moments, tail_sampling, leader_tree, tilted_rejection, bootstrap_sums):
     for _function in list(vars(_module).values()):
         if isinstance(_function, FunctionType) and _function.__module__ == _module.__name__:
             register(_function)
@@ -167,6 +186,22 @@ def _unit(word):  # type: ignore[no-untyped-def]
         return _unit_from_mantissa(word)
 
     return from_mantissa
+
+
+@overload(elementary.split, jit_options=INNER)  # type: ignore[arg-type]
+def _split(x):  # type: ignore[no-untyped-def]
+    def from_bits(x):  # type: ignore[no-untyped-def]
+        return _split_bits(float(x))
+
+    return from_bits
+
+
+@overload(elementary.power_of_two, jit_options=INNER)  # type: ignore[arg-type]
+def _power_of_two(exponent):  # type: ignore[no-untyped-def]
+    def from_bits(exponent):  # type: ignore[no-untyped-def]
+        return _power_of_two_bits(exponent)
+
+    return from_bits
 
 
 @intrinsic

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bootleader._core.elementary import log
 from bootleader._core.half_life import RENEWALS, moved_anchor, remembered_rounds, weight_left
 from bootleader._core.moments import pebay, pooled_kurtosis, pooled_variance, welford
 from bootleader._core.rng import Purpose, Stream, below, next_word, run_stride, stream_state, uniform
@@ -176,8 +177,8 @@ class IndexPlayer(Player):
                 return fair_binomial(shape, self.spare)
             case Noise.OPTIMISM:
                 if self.rule.half_life == math.inf:
-                    return math.sqrt(2.0 * math.log(self.pulls))
-                return math.sqrt(2.0 * math.log(max(1.0, remembered_rounds(self.pulls, self.rule.half_life))))
+                    return math.sqrt(2.0 * log(self.pulls))
+                return math.sqrt(2.0 * log(max(1.0, remembered_rounds(self.pulls, self.rule.half_life))))
 
     def _normal(self) -> Any:
         return finish_normal(next_word(self.noise), self.spare)

@@ -26,6 +26,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from bootleader._core.elementary import exp, log, log1p, power
 from bootleader._core.rng import MASK, next_word, uniform, unit
 
 LAYERS: Final = 2048  # one word in 680 is rejected, and the table fits into the first-level cache
@@ -91,7 +92,12 @@ def rejected(word: Any) -> Any:
 
 def accepted_normal(word: Any) -> Any:
     """The normal variable of a word that is not rejected."""
-    return signed(unit(word) * layer_edge(word & LAYER_MASK), word)
+    return normal_under_edge(layer_edge(word & LAYER_MASK), word)
+
+
+def normal_under_edge(edge: Any, word: Any) -> Any:
+    """The normal variable of a word whose layer has this right edge."""
+    return signed(unit(word) * edge, word)
 
 
 def signed(size: Any, word: Any) -> Any:
@@ -102,8 +108,8 @@ def signed(size: Any, word: Any) -> Any:
 def normal_tail(stream: Any) -> Any:
     """The size of a normal beyond the widest layer."""
     while True:
-        x = -math.log(1.0 - uniform(stream)) / TAIL
-        y = -math.log(1.0 - uniform(stream))
+        x = -log(1.0 - uniform(stream)) / TAIL
+        y = -log(1.0 - uniform(stream))
         if y + y > x * x:
             return TAIL + x
 
@@ -120,7 +126,7 @@ def sample_outside_layers(word: Any, stream: Any) -> Any:
         edge, foot = layer_edge(corner), layer_height(corner - 1)
         x = edge + uniform(stream) * (layer_edge(corner - 1) - edge)
         y = foot + uniform(stream) * (layer_height(corner) - foot)
-        if y < math.exp(-0.5 * x * x):
+        if y < exp(-0.5 * x * x):
             return x
         word = next_word(stream)
 
@@ -139,7 +145,7 @@ def standard_normal(stream: Any) -> Any:
 
 def standard_exponential(stream: Any) -> Any:
     """Exp(1)."""
-    return -math.log(1.0 - uniform(stream))
+    return -log(1.0 - uniform(stream))
 
 
 def gamma_root(shape: Any, x: Any) -> Any:
@@ -162,7 +168,7 @@ def standard_gamma(shape: Any, stream: Any) -> Any:
         return shape if shape >= 0.0 else math.nan
     boost = 1.0
     if shape < 1.0:
-        boost = (1.0 - uniform(stream)) ** (1.0 / shape)
+        boost = power(1.0 - uniform(stream), 1.0 / shape)
         shape = shape + 1.0
     d = shape - 1.0 / 3.0
     while True:
@@ -171,9 +177,7 @@ def standard_gamma(shape: Any, stream: Any) -> Any:
         if root > 0.0:
             v = root * root * root
             u = uniform(stream)
-            if accepts_gamma_quickly(shape, x, root, u) or math.log(1.0 - u) < 0.5 * x * x + d * (
-                1.0 - v + math.log(v)
-            ):
+            if accepts_gamma_quickly(shape, x, root, u) or log(1.0 - u) < 0.5 * x * x + d * (1.0 - v + log(v)):
                 return boost * (d * v)
 
 
@@ -196,7 +200,7 @@ def _underflown_beta(a: Any, b: Any, stream: Any) -> Any:
     if a == 0.0 or b == 0.0:
         return 0.0 if a == 0.0 else 1.0
     difference = standard_exponential(stream) / a - standard_exponential(stream) / b
-    return 1.0 / (1.0 + math.exp(min(difference, 700.0)))
+    return 1.0 / (1.0 + exp(min(difference, 700.0)))
 
 
 def studentise(normal: Any, df: Any, stream: Any) -> Any:
@@ -266,7 +270,7 @@ def _inverted_binomial(tosses: Any, chance: Any, stream: Any) -> Any:
     odds = chance / (1.0 - chance)
     largest = min(tosses, FAR)  # rounding may leave a rest that no further term reaches
     while True:
-        term = math.exp(tosses * math.log1p(-chance))
+        term = exp(tosses * log1p(-chance))
         left = uniform(stream)
         k = 0.0
         while k <= largest:
@@ -277,10 +281,15 @@ def _inverted_binomial(tosses: Any, chance: Any, stream: Any) -> Any:
             term *= odds * (tosses - k + 1.0) / k
 
 
+STIRLING_TAILS: Final = np.array(
+    [math.lgamma(k + 1.0) - (k + 0.5) * math.log(k + 1.0) + (k + 1.0) - 0.9189385332046727 for k in range(10)]
+)
+
+
 def _stirling_tail(k: Any) -> Any:
-    """The difference between log k! and Stirling's formula."""
+    """The difference between log k! and Stirling's formula, for a whole number k."""
     if k < 10.0:
-        return math.lgamma(k + 1.0) - (k + 0.5) * math.log(k + 1.0) + (k + 1.0) - 0.9189385332046727
+        return STIRLING_TAILS[int(k)]
     k1 = k + 1.0
     return (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / (k1 * k1)) / (k1 * k1)) / k1
 
@@ -316,7 +325,7 @@ def _under_binomial(v: Any, k: Any, tosses: Any, chance: Any, variance: Any) -> 
         for step in range(1, int(off) + 1):
             ratio *= odds * (tosses + 1.0) / (low + step) - odds
         return v <= ratio if k > mode else v * ratio <= 1.0
-    log_v = math.log(v)
+    log_v = log(v)
     parabola = -off * off / (2.0 * variance)
     margin = (off / variance) * (((off / 3.0 + 0.625) * off + 1.0 / 6.0) / variance + 0.5)
     if abs(log_v - parabola) > margin:
@@ -327,9 +336,9 @@ def _under_binomial(v: Any, k: Any, tosses: Any, chance: Any, variance: Any) -> 
 def _log_height(k: Any, mode: Any, tosses: Any, odds: Any) -> Any:
     """Log of the binomial probability of k over that of the mode."""
     return (
-        (mode + 0.5) * math.log((mode + 1.0) / (odds * (tosses - mode + 1.0)))
-        + (tosses + 1.0) * math.log((tosses - mode + 1.0) / (tosses - k + 1.0))
-        + (k + 0.5) * math.log(odds * (tosses - k + 1.0) / (k + 1.0))
+        (mode + 0.5) * log((mode + 1.0) / (odds * (tosses - mode + 1.0)))
+        + (tosses + 1.0) * log((tosses - mode + 1.0) / (tosses - k + 1.0))
+        + (k + 0.5) * log(odds * (tosses - k + 1.0) / (k + 1.0))
         + _stirling_tail(mode)
         + _stirling_tail(tosses - mode)
         - _stirling_tail(k)
@@ -349,7 +358,7 @@ def poisson(mean: Any, stream: Any) -> Any:
 def _inverted_poisson(mean: Any, stream: Any) -> Any:
     """Invert the distribution function: add its terms until the sum exceeds a uniform number."""
     while True:
-        term = math.exp(-mean)
+        term = exp(-mean)
         left = uniform(stream)
         k = 0.0
         while k <= FAR:  # rounding may leave a rest that no further term reaches
@@ -376,12 +385,12 @@ def _rejection_poisson(mean: Any, stream: Any) -> Any:
                 return k
             if k >= 0.0 and (us >= 0.013 or v <= us):
                 v = v * inverse_alpha / (a / (us * us) + b)
-                if math.log(v) <= _log_poisson(k, mean):
+                if log(v) <= _log_poisson(k, mean):
                     return k
 
 
 def _log_poisson(k: Any, mean: Any) -> Any:
     """Log of the Poisson probability of k. The large terms are subtracted before they are rounded."""
     off = k + 1.0 - mean
-    deviance = (k + 1.0) * math.log1p(off / mean) - off
-    return 0.5 * math.log(k + 1.0) - math.log(mean) - deviance - 0.9189385332046727 - _stirling_tail(k)
+    deviance = (k + 1.0) * log1p(off / mean) - off
+    return 0.5 * log(k + 1.0) - log(mean) - deviance - 0.9189385332046727 - _stirling_tail(k)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bootleader._core.elementary import log
 from bootleader._core.half_life import RENEWALS, moved_anchor, remembered_rounds, weight_left
 from bootleader._core.moments import pooled_kurtosis, pooled_variance, welford
 from bootleader._core.reference_player import POOLING_GROWTH
@@ -140,7 +141,7 @@ class IndexLearner(Learner):
         """What multiplies the scale where nothing is drawn."""
         if self.rule.noise != Noise.OPTIMISM:
             return 0.0
-        return math.sqrt(2.0 * math.log(max(1.0, self.remembered_rounds())))
+        return math.sqrt(2.0 * log(max(1.0, self.remembered_rounds())))
 
     def remembered_rounds(self) -> float:
         """The number of rounds so far, each weighted by its age."""

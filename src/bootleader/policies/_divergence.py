@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from bootleader._core.elementary import exp, log
 from bootleader._core.validation import one_of
 from bootleader.policies.base import Knowledge
 
@@ -44,7 +45,7 @@ def divergence(family: Any, sd: Any, p: Any, q: Any) -> Any:
     if p == q:
         return 0.0
     if family == EXPONENTIAL:
-        return p / q - 1.0 - math.log(p / q) if p > 0.0 else math.inf
+        return p / q - 1.0 - log(p / q) if p > 0.0 else math.inf
     return q - p + _entropy_term(p, q)
 
 
@@ -52,7 +53,7 @@ def _entropy_term(p: Any, q: Any) -> Any:
     """P log(p / q), continued to p = 0."""
     if p <= 0.0:
         return 0.0
-    return p * math.log(p / q) if q > 0.0 else math.inf
+    return p * log(p / q) if q > 0.0 else math.inf
 
 
 def upper_bound(family: Any, sd: Any, mean: Any, level: Any) -> Any:
@@ -74,7 +75,7 @@ def upper_bound(family: Any, sd: Any, mean: Any, level: Any) -> Any:
     elif mean <= 0.0:
         return level if family == POISSON else 0.0
     elif family == EXPONENTIAL:
-        q = mean * math.exp(level + 1.0)
+        q = mean * exp(level + 1.0)
     else:
         q = mean + level + math.sqrt(2.0 * mean * level) + level
     for _ in range(STEPS):

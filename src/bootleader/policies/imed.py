@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from bootleader._core.elementary import log
 from bootleader._core.rng import below
 from bootleader._core.rules import ChoiceRule
 from bootleader._core.validation import positive
@@ -21,7 +22,7 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
     chosen, smallest, ties = 0, math.inf, 0
     for k in range(shared.arms):
         s = arms.count[k]
-        index = s * divergence(params[0], params[1], arms.mean[k], largest) + math.log(s)
+        index = s * divergence(params[0], params[1], arms.mean[k], largest) + log(s)
         if index < smallest:
             chosen, smallest, ties = k, index, 1
         elif index == smallest:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from bootleader._core.elementary import log
 from bootleader._core.rules import IndexRule, Noise
 from bootleader._core.validation import positive, real
 from bootleader.policies._divergence import family_number, must_know, reward_range, upper_bound
@@ -15,8 +15,8 @@ from bootleader.policies.base import Knowledge, Policy
 def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
     """Index = the largest q with s d(Ybar, q) <= log t + c log log t."""
     family, sd, c = params[0], params[1], params[2]
-    log_t = math.log(float(shared.pulls))
-    level = log_t + c * math.log(max(log_t, 1.0))
+    log_t = log(float(shared.pulls))
+    level = log_t + c * log(max(log_t, 1.0))
     return upper_bound(family, sd, arm.mean, level / arm.count), 0.0, 0.0
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from bootleader._core.arm_parameters import ArmParameters, RewardParameters
 from bootleader._core.code_fingerprint import code_digest
+from bootleader._core.elementary import log
 from bootleader._core.kernels.moment_records import ANCHOR, COUNT, DRIFT, MomentRecords, records_for
 from bootleader._core.kernels.run_setup import Streams
 from bootleader._core.kernels.trajectory import Trajectory
@@ -172,7 +173,7 @@ def draw_coin_noise(kind, pulls, shape, state, stride, spare, words, noise):
 
 @inline
 def draw_optimism(kind, pulls, shape, state, stride, spare, words, noise):
-    noise[:] = math.sqrt(2.0 * math.log(pulls))
+    noise[:] = math.sqrt(2.0 * log(pulls))
 
 
 @inline
@@ -186,7 +187,7 @@ def draw_any_noise(kind, pulls, shape, state, stride, spare, words, noise):
     elif kind == FAIR_COINS:
         toss_coins(shape, noise, spare, stride)
     elif kind == OPTIMISM:
-        noise[:] = math.sqrt(2.0 * math.log(pulls))
+        noise[:] = math.sqrt(2.0 * log(pulls))
 
 
 # One arm's noise in every lane, of one kind: a kernel for a single rule compiles faster with that kind alone.

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bootleader._core.elementary import log
 from bootleader._core.half_life import RENEWALS, moved_anchor, remembered_rounds, weight_left
 from bootleader._core.kernels.run_state import add_to_history, add_to_moments, leader
 from bootleader._core.moments import pooled_kurtosis, pooled_variance
@@ -59,7 +60,7 @@ def noise_of(kind, shape, rounds, noise, spare):
     if kind == FAIR_COINS:
         return fair_binomial(shape, spare)
     if kind == OPTIMISM:
-        return math.sqrt(2.0 * math.log(rounds))
+        return math.sqrt(2.0 * log(rounds))
     return 0.0
 
 

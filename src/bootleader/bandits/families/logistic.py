@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from bootleader._core.elementary import log
 from bootleader._core.rng import UNIT, uniform
 from bootleader.bandits.base import Draw, Floats
 from bootleader.bandits.families.gaussian import GaussianBandit
@@ -14,7 +15,7 @@ from bootleader.bandits.families.gaussian import GaussianBandit
 def logistic_draw(arm: Any, stream: Any) -> Any:
     """Logistic(first, second), by inversion at the middle of one of the 2^52 equal cells that a stream chooses from."""
     u = uniform(stream) + 0.5 * UNIT
-    return arm.first + arm.second * math.log(u / (1.0 - u))
+    return arm.first + arm.second * log(u / (1.0 - u))
 
 
 @dataclass(frozen=True)

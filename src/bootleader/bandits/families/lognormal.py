@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from bootleader._core.elementary import exp
 from bootleader._core.sampling import standard_normal
 from bootleader.bandits.base import Draw, FamilyBandit, Floats, Means, validated_log_sd, validated_means
 
 
 def lognormal_draw(arm: Any, stream: Any) -> Any:
     """First (0, unless shifted) plus second times exp(third * normal)."""
-    return arm.first + arm.second * math.exp(arm.third * standard_normal(stream))
+    return arm.first + arm.second * exp(arm.third * standard_normal(stream))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from bootleader._core.elementary import exp
 from bootleader._core.sampling import standard_exponential
 from bootleader._core.validation import real
 from bootleader.bandits.base import Draw, FamilyBandit, Floats, Means, validated_means
@@ -13,7 +14,7 @@ from bootleader.bandits.base import Draw, FamilyBandit, Floats, Means, validated
 
 def pareto_draw(arm: Any, stream: Any) -> Any:
     """First (0, unless shifted) plus second times a Pareto variable from 1 up, with exponent third."""
-    return arm.first + arm.second * math.exp(standard_exponential(stream) / arm.third)
+    return arm.first + arm.second * exp(standard_exponential(stream) / arm.third)
 
 
 @dataclass(frozen=True)

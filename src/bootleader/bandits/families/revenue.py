@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bootleader._core.arm_parameters import ArmParameters
+from bootleader._core.elementary import exp
 from bootleader._core.rng import uniform
 from bootleader._core.sampling import standard_normal
 from bootleader._core.validation import real
@@ -19,7 +20,7 @@ def revenue_draw(arm: Any, stream: Any) -> Any:
     """The base (0, unless shifted), plus, with probability third, a lognormal amount exp(first + second * normal)."""
     if uniform(stream) >= arm.third:
         return arm.table[0]
-    return arm.table[0] + math.exp(arm.first + arm.second * standard_normal(stream))
+    return arm.table[0] + exp(arm.first + arm.second * standard_normal(stream))
 
 
 @dataclass(frozen=True)
