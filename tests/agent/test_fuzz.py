@@ -132,7 +132,7 @@ def test_documents_with_the_checks_of_malloc_and_numba(tmp_path: Path) -> None:
 
 def test_a_sample_has_every_kind_of_agent() -> None:
     rng = random.Random(0)
-    agents = [sample_agent(rng) for _ in range(60)]
+    agents = [sample_agent(rng) for _ in range(90)]
     assert {type(agent.policy) for agent in agents} == {type(policy) for policy in POLICIES}
     assert any(agent.half_life for agent in agents)
     assert any(agent._removed for agent in agents)

@@ -1,4 +1,4 @@
-"""What an agent is made of and how its calls change it, without the lock; the public calls are in agent.py.
+"""What an agent is made of, without the lock: its parts, its arms, and merging. The public calls are in agent.py.
 
 A public call takes the lock, finishes what an interrupted call committed (``_finish``), and calls one method of this
 class, which computes all changes in a draft and commits them at once. See :mod:`bootleader.agent._atomic_commit`.
@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import setitem
 from typing import Any
 
+from bootleader._core.moments import LARGEST_FOURTH_POWER
 from bootleader._core.text import shown
 from bootleader._core.validation import seed_of
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Store
-from bootleader.agent._decisions import Decision, Ledger, Receipt, RewardedDecision
+from bootleader.agent._decisions import Ledger
+from bootleader.agent._final_choice import final_chances, traffic_stream
 from bootleader.agent._learner_factory import known_sds, learner_of
 from bootleader.agent._pending_changes import Draft
-from bootleader.agent._probabilities import Probabilities, choice_probabilities
+from bootleader.agent._probabilities import Chances, choice_chances
 from bootleader.agent._validation import MOST_REWARDS, boolean, half_life_of
+from bootleader.agent.traffic import Traffic
 from bootleader.policies import Discounted, Policy
 
 
@@ -35,6 +38,7 @@ class AgentCore:
         maximize: bool,
         half_life: float | None,
         ledger: Ledger,
+        traffic: Traffic | None,
     ) -> None:
         if isinstance(policy, Discounted):
             if half_life is not None:
@@ -51,8 +55,11 @@ class AgentCore:
         self._names: list[str] = []
         self._slots: dict[str, int] = {}
         self._removed: dict[str, None] = {}
-        self._cached: tuple[int, Probabilities] | None = None  # the version they were computed at, and probabilities
+        # Probabilities of the policy's choice and of the final one, with the version that they were computed at.
+        self._policy_chances: tuple[int, Chances] | None = None
+        self._final_chances: tuple[int, Chances] | None = None
         self._lock = threading.RLock()
+        self._set_traffic(traffic, metadata)
         sds = known_sds(policy, len(metadata)) if metadata else []
         self._learner.prepare(len(metadata))
         draft = Draft(self._learner)
@@ -65,63 +72,40 @@ class AgentCore:
         if self._learner.pending is not None:
             self._learner.finish()
 
-    def _probabilities(self) -> Probabilities:
-        """The probabilities of the next choice, computed once for each version of the learner."""
-        version = self._learner.version
-        if self._cached is None or self._cached[0] != version:
-            self._cached = (version, choice_probabilities(self._learner, self._names))
-        return self._cached[1]
+    def _set_traffic(self, traffic: Traffic | None, arms: Mapping[str, Any]) -> None:
+        """The rules of traffic, and what they need."""
+        if traffic is not None and not isinstance(traffic, Traffic):
+            raise TypeError(f"traffic must be a Traffic, such as Traffic(floor=0.02), got {shown(traffic)}")
+        self.traffic = traffic
+        self._coins = traffic_stream(self.seed)
+        self._sides: list[ArmState] = []  # all rewards outside the holdout, and all inside it
+        if traffic is None:
+            return
+        traffic.check_active(len(arms))
+        if traffic.holdout > 0.0:
+            if arms and traffic.control not in arms:
+                raise ValueError(f"control must be one of the arms, got {shown(traffic.control)}")
+            self._sides = [ArmState(), ArmState()]
+            self._largest_reward = min(self._largest_reward, LARGEST_FOURTH_POWER)
 
-    # Decisions -----------------------------------------------------------------------------------------------------
+    # Probabilities -------------------------------------------------------------------------------------------------
 
-    def _decided(self, probability: bool) -> Decision:
-        """Choose an arm and remember the decision."""
-        learner, ledger = self._learner, self._ledger
-        now = ledger.now()
-        if ledger.due(ledger.open, now):
-            draft = Draft(learner)
-            learner.commit(self._giving_up(draft, now) + draft.stores())
-        chances = self._probabilities() if probability else None
-        draft = Draft(learner)
-        slot = learner.choose(draft)
-        draft.wait_for(slot)
-        arm, decision_id = self._names[slot], ledger.next_id()
-        stores = self._giving_up(draft, now, opened=1) + ledger.issuing(decision_id, arm, now)
-        learner.commit(stores + draft.stores())
-        errors = chances.standard_error if chances is not None else None
-        return Decision(
-            decision_id, arm, None if chances is None else chances[arm], None if errors is None else errors[arm]
-        )
+    def _policys_chances(self) -> Chances:
+        """The probabilities of the policy's choice, computed once for each version of the learner."""
+        version, cached = self._learner.version, self._policy_chances
+        if cached is None or cached[0] != version:
+            cached = self._policy_chances = (version, choice_chances(self._learner))
+        return cached[1]
 
-    def _rewarded(self, decision_id: str, number: float) -> Receipt:
-        """Learn the reward of a decision."""
-        learner, ledger = self._learner, self._ledger
-        now = ledger.now()
-        found = ledger.find(decision_id, now)
-        if found is None:
-            raise LookupError(ledger.why_unknown(decision_id))
-        if isinstance(found, RewardedDecision):
-            return found.reported_again(decision_id, number)
-        draft = Draft(learner)
-        stores = ledger.rewarding(decision_id, number, now) + self._giving_up(draft, now, rewarded=1)
-        if found.live:
-            slot = self._slots[found.arm]
-            draft.arm(slot).in_flight -= 1
-            learner.learn(draft, slot, number if self.maximize else -number)
-        learner.commit(stores + draft.stores())
-        return Receipt.COUNTED if found.live else Receipt.ARM_REMOVED
-
-    def _giving_up(self, draft: Draft, now: float, *, opened: int = 0, rewarded: int = 0) -> list[Store]:
-        """What forgets decisions that are too old, or too many when so many are opened or rewarded."""
-        ledger = self._ledger
-        ids = ledger.due(ledger.open, now, opened - rewarded)
-        for decision in map(ledger.open.__getitem__, ids):
-            if decision.live:
-                draft.give_up_on(self._slots[decision.arm])
-        forgotten = ledger.due(ledger.rewarded, now, rewarded)
-        if not ids and not forgotten:  # nearly always
-            return []
-        return ledger.forgetting(ledger.open, ids) + ledger.forgetting(ledger.rewarded, forgotten)
+    def _chances(self) -> Chances:
+        """The probabilities of the final choice outside the holdout."""
+        if self.traffic is None:
+            return self._policys_chances()
+        version, cached = self._learner.version, self._final_chances
+        if cached is None or cached[0] != version:
+            chances = final_chances(self._learner, self.traffic, self._policys_chances())
+            cached = self._final_chances = (version, chances)
+        return cached[1]
 
     # Arms ----------------------------------------------------------------------------------------------------------
 
@@ -140,6 +124,10 @@ class AgentCore:
         slot = self._slot(name)
         if self._learner.arms[slot].active == active:
             raise ValueError(f"arm {shown(name)} is {'not paused' if active else 'already paused'}")
+        if not active:
+            self._check_not_control(name, "paused")
+        else:
+            self._check_floor(1)
         draft = Draft(self._learner)
         self._learner.set_active(draft, slot, active)
         self._learner.commit(draft.stores())
@@ -147,6 +135,7 @@ class AgentCore:
     def _remove(self, slot: int) -> None:
         """Forget an arm but for its name."""
         name = self._names[slot]
+        self._check_not_control(name, "removed")
         names = self._names[:slot] + self._names[slot + 1 :]
         stores = self._learner.removal(slot) + self._ledger.orphaning(name)
         stores += [
@@ -156,6 +145,15 @@ class AgentCore:
             (setitem, self._removed, name, None),
         ]
         self._learner.commit(stores)
+
+    def _check_floor(self, more: int) -> None:
+        """Raise if the floor is too large for so many more active arms."""
+        if self.traffic is not None and more:
+            self.traffic.check_active(len(self._learner.active()) + more)
+
+    def _check_not_control(self, name: str, what: str) -> None:
+        if self._sides and self.traffic is not None and name == self.traffic.control:
+            raise ValueError(f"arm {shown(name)} is the control that the holdout gets, so it cannot be {what}")
 
     def _slot(self, name: Any) -> int:
         """The place of an arm, or ``LookupError``."""
@@ -171,23 +169,35 @@ class AgentCore:
 
     def _check_mergeable(self, other: AgentCore, rounds: int) -> None:
         """Raise unless another agent's rewards may be added to this one's."""
-        for what in ("policy", "maximize", "half_life"):
+        for what in ("policy", "maximize", "half_life", "traffic"):
             mine, its = getattr(self, what), getattr(other, what)
             if mine != its:
                 raise ValueError(f"merge needs agents of the same {what}, got {shown(mine)} and {shown(its)}")
-        if self._learner.rounds + rounds > MOST_REWARDS:
-            raise ValueError(f"an agent learns at most 2**53 rewards, got {self._learner.rounds} and {rounds}")
+        self._check_rounds(rounds)
 
-    def _merge(self, theirs: Mapping[str, ArmState], metadata: Mapping[str, Any], rounds: int) -> None:
+    def _check_rounds(self, more: int) -> None:
+        if self._learner.rounds + more > MOST_REWARDS:
+            raise ValueError(f"an agent learns at most 2**53 rewards, got {self._learner.rounds} and {more}")
+
+    def _merge(
+        self, theirs: Mapping[str, ArmState], metadata: Mapping[str, Any], rounds: int, sides: Sequence[ArmState]
+    ) -> None:
         """Add another agent's statistics to this one's."""
         fresh = {
-            name: ArmState(active=arm.active, noise_sd=arm.noise_sd)
+            name: ArmState(active=arm.active, noise_sd=arm.noise_sd, added_later=True)
             for name, arm in theirs.items()
             if name not in self._slots and name not in self._removed
         }
+        self._check_floor(sum(arm.active for arm in fresh.values()))
         draft = Draft(self._learner)
         stores = self._adding(draft, fresh, metadata)
         slots = {**self._slots, **{name: len(self._names) + place for place, name in enumerate(fresh)}}
         known = [(slots[name], arm) for name, arm in theirs.items() if name in slots]
         self._learner.merge(draft, known, rounds)
+        for k, side in enumerate(sides):
+            if side.count == 0.0:
+                continue
+            together = self._sides[k].copy()
+            together.absorb(side, fourth_moment=True)
+            stores.append((setitem, self._sides, k, together))
         self._learner.commit(draft.stores() + stores)

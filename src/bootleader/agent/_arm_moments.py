@@ -48,6 +48,12 @@ def summary_intervals(learner: Learner, arms: Sequence[ArmState], maximize: bool
     return low, high
 
 
+def agent_holdout_verdict(sides: Sequence[ArmState], maximize: bool, options: dict[str, Any]) -> Verdict:
+    """The verdict on the rewards outside the holdout and inside it."""
+    names = ["the bandit", "the control (holdout)"]
+    return verdict_of_moments(names, moments_of(sides, maximize=True), maximize=maximize, **options)
+
+
 def agent_verdict(
     learner: Learner, names: Sequence[str], maximize: bool, half_life: float | None, options: dict[str, Any]
 ) -> Verdict:

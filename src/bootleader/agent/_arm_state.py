@@ -24,6 +24,13 @@ class ArmState:
     in_flight: int = 0  # decisions that still wait for their reward
     noise_sd: float = 1.0
     history: list[float] = field(default_factory=list)  # rewards less the anchor, for policies that keep them
+    awaited: tuple[int, ...] = ()  # rounds of its pulls without an id that have no reward, while it lacks first rewards
+    added_later: bool = False  # not one of the arms that the agent began with
+
+    @property
+    def expected(self) -> float:
+        """Its count when all rewards that are on their way have come."""
+        return self.count + self.in_flight + len(self.awaited)
 
     @property
     def mean(self) -> float:
@@ -39,7 +46,7 @@ class ArmState:
         """The same arm, with the same history list."""
         return ArmState(
             self.count, self.anchor, self.drift, self.rss, self.third, self.fourth, self.rewards, self.last,
-            self.active, self.in_flight, self.noise_sd, self.history,
+            self.active, self.in_flight, self.noise_sd, self.history, self.awaited, self.added_later,
         )  # fmt: skip
 
     def absorb(self, other: ArmState, fourth_moment: bool) -> None:

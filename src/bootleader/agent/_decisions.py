@@ -9,7 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from numbers import Real
 from operator import setitem
 from typing import Any, Final, NamedTuple
@@ -46,6 +46,8 @@ class Decision:
         The probability with which this arm was chosen, for evaluating the log offline; None if it was not asked for.
     standard_error : float or None
         Of the probability where it is a Monte Carlo estimate (history policies); None where it is exact.
+    holdout : bool
+        Whether the unit is in the holdout of the agent's :class:`Traffic`. Its arm is the control, its probability 1.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class Decision:
     arm: str
     probability: float | None
     standard_error: float | None = None
+    holdout: bool = False
 
 
 class Receipt(StrEnum):
@@ -87,12 +90,35 @@ class Receipt(StrEnum):
     ARM_REMOVED = "arm removed"
 
 
+class Group(IntEnum):
+    """What a decision's reward counts for."""
+
+    PLAIN = 0  # the policy
+    BANDIT = 1  # the policy, and its side of the comparison with the holdout
+    HOLDOUT = 2  # the holdout's side of the comparison
+
+
 class OpenDecision(NamedTuple):
     """A decision whose reward has not come."""
 
     arm: str
     time: float
     live: bool = True  # False once the arm is removed
+    group: int = Group.PLAIN
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether the policy will learn its reward."""
+        return self.live and self.group != Group.HOLDOUT
+
+
+class Assignment(NamedTuple):
+    """The arm that a sticky unit keeps, as of its latest decision."""
+
+    arm: str
+    time: float
+    probability: float | None
+    standard_error: float | None
 
 
 class RewardedDecision(NamedTuple):
@@ -110,9 +136,10 @@ class RewardedDecision(NamedTuple):
 
 
 class Ledger:
-    """The open decisions and the lately rewarded ones: at most ``max_open`` of each, none older than ``max_age``.
+    """The open decisions, the lately rewarded ones and the sticky units.
 
-    Both tables are in order of time, because :meth:`now` never goes back: what is due is always at their heads.
+    There are at most ``max_open`` of each, none older than ``max_age``. The tables are in order of time, because
+    :meth:`now` never goes back: what is due is always at their heads.
 
     Ids are never given out twice. Whatever makes, restores or forks a ledger writes ids under a random tag of its
     own, so a decision made between a save and a crash is unknown to the restored agent, not mistaken for a newer one.
@@ -124,6 +151,7 @@ class Ledger:
         self.max_open, self.max_age, self.clock = max_open, max_age, clock
         self.open: OrderedDict[str, OpenDecision] = OrderedDict()
         self.rewarded: OrderedDict[str, RewardedDecision] = OrderedDict()
+        self.units: OrderedDict[str, Assignment] = OrderedDict()
         self.issued = 0
         self._time = (-math.inf, 0.0)  # the latest time, and what is added to the clock's readings
         self._tag = (secrets.token_hex(6), os.getpid())
@@ -194,9 +222,14 @@ class Ledger:
 
     # Changes -------------------------------------------------------------------------------------------------------
 
-    def issuing(self, decision_id: str, arm: str, now: float) -> list[Store]:
+    def issuing(self, decision_id: str, arm: str, now: float, group: int = Group.PLAIN) -> list[Store]:
         """What opens a decision."""
-        return [(setitem, self.open, decision_id, OpenDecision(arm, now)), (setattr, self, "issued", self.issued + 1)]
+        decision = OpenDecision(arm, now, True, group)
+        return [(setitem, self.open, decision_id, decision), (setattr, self, "issued", self.issued + 1)]
+
+    def assigning(self, unit: str, assignment: Assignment) -> list[Store]:
+        """What remembers a unit's arm as of now."""
+        return [(OrderedDict.pop, self.units, unit, None), (setitem, self.units, unit, assignment)]
 
     def rewarding(self, decision_id: str, value: float, now: float) -> list[Store]:
         """What gives an open decision its reward."""
@@ -208,9 +241,10 @@ class Ledger:
         return [(OrderedDict.pop, table, key, None) for key in ids]
 
     def orphaning(self, arm: str) -> list[Store]:
-        """What marks the decisions of an arm that is removed; their rewards will teach nothing."""
-        return [
+        """What marks the decisions of an arm that is removed, and forgets its units; rewards will teach nothing."""
+        stores: list[Store] = [
             (setitem, self.open, key, decision._replace(live=False))
             for key, decision in self.open.items()
             if decision.arm == arm
         ]
+        return stores + self.forgetting(self.units, [key for key, kept in self.units.items() if kept.arm == arm])

@@ -5,12 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER, effective_number
 from bootleader._core.rules import ChoiceRule, IndexRule, Rule
 from bootleader._core.text import printable
-from bootleader.agent._schema import ArmRecord, DecisionsRecord, Document, IndexRecord, TreeRecord, refuse
+from bootleader.agent._schema import (
+    ArmRecord,
+    DecisionsRecord,
+    Document,
+    IndexRecord,
+    TrafficRecord,
+    TreeRecord,
+    refuse,
+)
 from bootleader.agent._validation import LARGEST_REWARD, MOST_NESTED, nesting
 
 CLOSE: Final = 1e-6  # how far sums that were added up in another order may lie apart
@@ -47,6 +55,7 @@ def check_document(document: Document, rule: Rule) -> None:
     if sum(arm.rewards for arm in document.arms) > document.rounds:
         raise refuse("its arms have more rewards than there were rounds")
     _check_decisions(document.decisions, document)
+    _check_traffic(document)
     _check_initial_pulls(document, rule.initial_pulls)
     _check_index(document.index, document, rule)
 
@@ -122,30 +131,67 @@ def _check_history(name: str, arm: ArmRecord, history: Sequence[float]) -> None:
 
 
 def _check_decisions(decisions: DecisionsRecord, document: Document) -> None:
-    _distinct("decisions", [row[0] for row in decisions.open] + [row[0] for row in decisions.rewarded])
+    _distinct("decisions", [row.key for row in decisions.open] + [row[0] for row in decisions.rewarded])
     present = {arm.name for arm in document.arms}
     known = present | set(document.removed)
-    for key, arm, _, live in decisions.open:
-        if arm not in (present if live else known):
-            raise refuse(f"decision {key!r} is for an arm '{printable(arm)}' that is not there")
-    tables: tuple[tuple[str, list[Any]], ...] = (("open", decisions.open), ("rewarded", decisions.rewarded))
-    for what, rows in tables:
-        if len(rows) > decisions.max_open:
-            raise refuse(f"its {what} decisions are more than its limit, {decisions.max_open}")
-        if any(later[2] < earlier[2] for earlier, later in pairwise(rows)):
-            raise refuse(f"its {what} decisions are not in order of time")
+    for row in decisions.open:
+        if row.arm not in (present if row.live else known):
+            raise refuse(f"decision {row.key!r} is for an arm '{printable(row.arm)}' that is not there")
+    _check_table("open decisions", [row.time for row in decisions.open], decisions.max_open)
+    _check_table("rewarded decisions", [row[2] for row in decisions.rewarded], decisions.max_open)
+
+
+def _check_table(what: str, times: list[float], limit: int) -> None:
+    if len(times) > limit:
+        raise refuse(f"its {what} are more than its limit, {limit}")
+    if any(later < earlier for earlier, later in pairwise(times)):
+        raise refuse(f"its {what} are not in order of time")
+
+
+def _check_traffic(document: Document) -> None:
+    """What must hold where there are rules of traffic, and where there are none."""
+    record = document.traffic
+    if not isinstance(record, TrafficRecord):
+        if any(row.group for row in document.decisions.open):
+            raise refuse("it has decisions of a holdout but no rules of traffic")
+        return
+    present, holdout = {arm.name for arm in document.arms if arm.active}, bool(record.rules.get("holdout"))
+    if len(record.sides) != 2 * holdout:
+        raise refuse("the sides of its holdout do not go with its rules of traffic")
+    if holdout and document.arms and record.rules.get("control") not in present:
+        raise refuse("the control of its holdout is no active arm")
+    for side in record.sides:
+        sums = (side.anchor, side.drift, side.rss, side.third, side.fourth)
+        if (side.rewards == 0 and any(sums)) or (side.rewards == 1 and any(sums[1:])):
+            raise refuse(f"its holdout has moments that {side.rewards} rewards cannot have")
+    if not holdout and any(row.group for row in document.decisions.open):
+        raise refuse("it has decisions of a holdout but its rules of traffic have none")
+    _distinct("units", [row[0] for row in record.units])
+    _check_table("units", [row[2] for row in record.units], document.decisions.max_open)
+    if record.units and record.rules.get("sticky") is not True:
+        raise refuse("it has units but its rules of traffic are not sticky")
+    known = {arm.name for arm in document.arms}
+    _distinct("arms that were added later", record.added_later)
+    if not known.issuperset(record.added_later):
+        raise refuse("an arm that was added later is not there")
+    if any(row[1] not in known for row in record.units):
+        raise refuse("a unit has an arm that is not there")
 
 
 def _check_initial_pulls(document: Document, initial_pulls: int) -> None:
     """The arms in their initial pulls are exactly those that lack rewards, open decisions counted."""
     in_flight: dict[str, int] = {}
-    for _, name, _, live in document.decisions.open:
-        in_flight[name] = in_flight.get(name, 0) + live
-    wanted = [
-        slot
-        for slot, arm in enumerate(document.arms)
-        if arm.active and arm.count + in_flight.get(arm.name, 0) < initial_pulls
-    ]
+    for row in document.decisions.open:
+        in_flight[row.arm] = in_flight.get(row.arm, 0) + row.is_learnt
+    wanted = []
+    for slot, arm in enumerate(document.arms):
+        awaited = arm.awaited if isinstance(arm.awaited, list) else []
+        if awaited and (arm.count >= initial_pulls or len(awaited) > initial_pulls):
+            raise refuse(f"arm '{printable(arm.name)}' awaits more pulls than its first rewards need")
+        if awaited != sorted(awaited) or (awaited and awaited[-1] > document.rounds):
+            raise refuse(f"the awaited pulls of arm '{printable(arm.name)}' are not in order of rounds so far")
+        if arm.active and arm.count + in_flight.get(arm.name, 0) + len(awaited) < initial_pulls:
+            wanted.append(slot)
     if sorted(document.initial) != wanted:
         raise refuse("'initial' does not list the arms that lack rewards, each once, by number")
 

@@ -20,7 +20,7 @@ class FourthMomentLearner(IndexLearner):
     def update(self, slot: int, reward: float) -> None:
         laws, now = self.laws, self.rounds + 1
         place = laws.place.get(slot)
-        if place is not None and now < laws.renew_at and not self.stale:  # nearly every reward
+        if place is not None and now < self.slow_at:  # nearly every reward
             arm, view = self.arms[slot], self._statistics
             if self.half_life is None:
                 count, anchor, drift, rss, third, fourth = pebay(

@@ -38,6 +38,8 @@ class IndexLearner(Learner):
     ----------
     fast : Laws or None
         The laws, if an index takes one normal variable and nothing else has to be looked at.
+    slow_at : float
+        Before this round, a reward of a playing arm changes that arm and its law and nothing else.
     """
 
     rule: IndexRule
@@ -46,6 +48,7 @@ class IndexLearner(Learner):
         super().__init__(rule, seed, run)
         self.half_life = half_life
         self.fast: Laws | None = None
+        self.slow_at = -math.inf
         self._is_normal = rule.noise in (Noise.NORMAL, Noise.STUDENT) and rule.epsilon == 0.0
         self._law_of, self._params, self._statistics = rule.law, rule.params, MutableStatistics()
         self._is_certain = rule.noise in (Noise.NONE, Noise.OPTIMISM) and rule.epsilon == 0.0
@@ -63,6 +66,7 @@ class IndexLearner(Learner):
             for store, target, key, value in self.pending:
                 store(target, key, value)
             self.fast = self._fast_laws()
+            self.slow_at = -math.inf if self.stale else min(self.laws.renew_at, self.give_up_at)
         self.pending = None
 
     def _fast_laws(self) -> Laws | None:
@@ -154,7 +158,7 @@ class IndexLearner(Learner):
     def update(self, slot: int, reward: float) -> None:
         laws, now = self.laws, self.rounds + 1
         place = laws.place.get(slot)
-        if place is not None and now < laws.renew_at and not self.stale:  # nearly every reward
+        if place is not None and now < self.slow_at:  # nearly every reward
             arm, view = self.arms[slot], self._statistics
             if self.half_life is None:
                 count, anchor, drift, rss = welford(arm.count, arm.anchor, arm.drift, arm.rss, reward)

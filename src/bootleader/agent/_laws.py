@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bootleader._core.rules import SharedStatistics
@@ -83,6 +84,17 @@ class Laws:
     def pooled(self) -> Pooled:
         """What was pooled over the arms."""
         return Pooled(self.shared.variance, self.shared.kurtosis)
+
+    def only(self, slots: Container[int]) -> Laws:
+        """The laws of some of the playing arms; without a tree."""
+        places = [place for place, slot in enumerate(self.playing) if slot in slots]
+        columns = (
+            [[column[place] for place in places] for column in (self.location, self.scale, self.shape)]
+            if self.location
+            else [[], [], []]
+        )
+        playing = [self.playing[place] for place in places]
+        return Laws(playing, columns, self.shared, self.pooled_at, self.renew_at)
 
     def set(self, place: int, law: Law) -> None:
         """Change one arm's law."""

@@ -17,7 +17,7 @@ from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Journal, Store
 from bootleader.agent._initial_pulls import InitialPulls
 from bootleader.agent._laws import Laws
-from bootleader.agent._pending_changes import Draft
+from bootleader.agent._pending_changes import Draft, next_given_up
 from bootleader.agent._random_streams import Streams
 from bootleader.agent._validation import LARGEST_REWARD, MOST_REWARDS
 
@@ -37,6 +37,8 @@ class Learner(Journal):
         Whether ``laws`` are behind the arms and must be computed anew before the next choice.
     changes : int
         Number of committed drafts that changed the probabilities of the next choice.
+    give_up_at : float
+        Round in which the oldest pull without an id that is waited for will be given up.
     """
 
     def __init__(self, rule: Rule, seed: int, run: int = 0) -> None:
@@ -51,6 +53,7 @@ class Learner(Journal):
         self.laws = Laws.none()
         self.stale = False
         self.changes = 0
+        self.give_up_at = math.inf
         self.initial_pulls = rule.initial_pulls
         self.fourth_moment = isinstance(rule, IndexRule) and rule.fourth_moment
         self.largest_reward = LARGEST_FOURTH_POWER if self.fourth_moment else LARGEST_REWARD
@@ -81,8 +84,10 @@ class Learner(Journal):
     def removal(self, slot: int) -> list[Store]:
         """What removes an arm; those after it move down by one."""
         laws = Laws.none(self.laws.pooled, self.laws.pooled_at)
+        arms = self.arms[:slot] + self.arms[slot + 1 :]
         fields = {
-            "arms": self.arms[:slot] + self.arms[slot + 1 :],
+            "arms": arms,
+            "give_up_at": next_given_up(arms),
             "initial": self.initial.without(slot),
             "laws": laws,
             "stale": True,
@@ -96,7 +101,8 @@ class Learner(Journal):
         """The arm to pull now."""
         draft = Draft(self)
         slot = self.choose(draft)
-        self.commit(draft.drawn())
+        draft.wait_for_pull(slot)
+        self.commit(draft.stores())
         return slot
 
     def pull_many(self, n: int) -> list[int]:
@@ -105,8 +111,8 @@ class Learner(Journal):
         chosen = []
         for _ in range(n):
             chosen.append(self.choose(draft))
-            draft.wait_for(chosen[-1])
-        self.commit(draft.drawn())
+            draft.wait_for_pull(chosen[-1])
+        self.commit(draft.stores())
         return chosen
 
     def choose(self, draft: Draft) -> int:
@@ -121,9 +127,26 @@ class Learner(Journal):
         waiting = self.waiting()
         return waiting[draft.streams.below(len(waiting))]
 
+    def choose_among(self, draft: Draft, slots: Sequence[int]) -> int:
+        """The arm to pull now, if these active arms were the only ones."""
+        wanted = set(slots)
+        lacking = [slot for slot in draft.initial_slots() if slot in wanted]
+        if lacking:
+            return lacking[draft.streams.below(len(lacking))]
+        if draft.stale:
+            draft.replace_laws(self.fresh_laws(draft.arms(), draft.rounds))
+        laws = draft.laws.only(wanted)
+        if laws.playing:
+            return laws.playing[self.leader(laws, draft.streams)]
+        return slots[draft.streams.below(len(slots))]
+
+    def active(self) -> list[int]:
+        """The active arms."""
+        return [slot for slot, arm in enumerate(self.arms) if arm.active]
+
     def waiting(self) -> list[int]:
         """The active arms, when all of them wait for their first rewards."""
-        waiting = [slot for slot, arm in enumerate(self.arms) if arm.active]
+        waiting = self.active()
         if not waiting:
             raise RuntimeError("no arm is active: add_arm or resume_arm one first")
         return waiting
@@ -143,8 +166,9 @@ class Learner(Journal):
     # Rewards -------------------------------------------------------------------------------------------------------
 
     def update(self, slot: int, reward: float) -> None:
-        """Learn a reward."""
+        """Learn a reward, of a pull without an id if one is waited for."""
         draft = Draft(self)
+        draft.answer_pull(slot)
         self.learn(draft, slot, reward)
         self.commit(draft.stores())
 
@@ -159,6 +183,8 @@ class Learner(Journal):
         draft.choice_changed()
         if arm.count <= self.initial_pulls:
             draft.assign(slot)
+        if now >= draft.give_up_at:
+            draft.give_up_pulls()
 
     def add_reward(self, arm: ArmState, reward: float, now: int) -> None:
         """Add the reward of round ``now`` to an arm's moments."""

@@ -36,6 +36,11 @@ def learner_of(policy: Policy, seed: int, maximize: bool, half_life: float | Non
     return HistoryLearner(rule, seed)
 
 
+def keeps_moments(learner: Learner) -> bool:
+    """Whether a learner keeps moments only, not every reward."""
+    return isinstance(learner, IndexLearner)
+
+
 def _as_played(policy: Policy, maximize: bool) -> Policy:
     """The policy in the agent's inner unit, where more is better: a cost is a negative reward, so is its prior."""
     prior_mean = policy.parameters.get("prior_mean", 0.0)

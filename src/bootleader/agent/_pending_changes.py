@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from operator import setitem
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Store
@@ -15,6 +17,19 @@ if TYPE_CHECKING:
     from bootleader.agent._learner import Learner
 
 
+PATIENCE: Final = 100
+
+
+def patience(arms: int) -> int:
+    """How many rewards are learnt until a pull without an id is given up; more arms take longer to hear of each."""
+    return max(PATIENCE, arms)
+
+
+def next_given_up(arms: Sequence[ArmState]) -> float:
+    """The round in which the oldest awaited pull is given up."""
+    return min((arm.awaited[0] for arm in arms if arm.awaited), default=math.inf) + patience(len(arms))
+
+
 class Draft:
     """A learner's state as it will be.
 
@@ -24,6 +39,8 @@ class Draft:
         Number of rewards learnt.
     stale : bool
         Whether the playing arms and their index laws have to be computed anew.
+    give_up_at : float
+        Round in which the oldest awaited pull will be given up.
     """
 
     __slots__ = (
@@ -37,6 +54,7 @@ class Draft:
         "_learner",
         "_same_choice",
         "_streams",
+        "give_up_at",
         "rounds",
         "stale",
     )  # fmt: skip
@@ -52,7 +70,7 @@ class Draft:
         self._laws: Laws | None = None
         self._law_changes: dict[int, Law] = {}
         self._same_choice = True
-        self.rounds, self.stale = learner.rounds, learner.stale
+        self.rounds, self.stale, self.give_up_at = learner.rounds, learner.stale, learner.give_up_at
 
     def arm(self, slot: int) -> ArmState:
         """An arm, to be changed."""
@@ -92,6 +110,11 @@ class Draft:
             self._initial = InitialPullsDraft(self._learner.initial)
         return self._initial
 
+    def initial_slots(self) -> list[int]:
+        """The arms in their initial pulls, to be read."""
+        initial = self._initial
+        return self._learner.initial.slots if initial is None else [initial[place] for place in range(len(initial))]
+
     @property
     def streams(self) -> Streams:
         """The random streams, to be drawn from."""
@@ -119,7 +142,9 @@ class Draft:
     def assign(self, slot: int) -> None:
         """Put an arm among those in their initial pulls, or those that play, or neither, as its state says."""
         arm, needed = self.arm(slot), self._learner.initial_pulls
-        lacking = arm.active and arm.count + arm.in_flight < needed
+        if arm.awaited and arm.count >= needed:
+            arm.awaited = ()
+        lacking = arm.active and arm.expected < needed
         if lacking != (slot in self.initial):
             (self.initial.add if lacking else self.initial.drop)(slot)
             self._same_choice = False
@@ -130,6 +155,31 @@ class Draft:
     def wait_for(self, slot: int) -> None:
         """A decision for this arm is on its way."""
         self._change_in_flight(slot, 1)
+
+    def wait_for_pull(self, slot: int) -> None:
+        """The reward of a pull without an id is on its way: kept in mind while the arm lacks its first rewards."""
+        needed = self._learner.initial_pulls
+        if (self._arms.get(slot) or self._learner.arms[slot]).count < needed:
+            arm = self.arm(slot)
+            arm.awaited = (*arm.awaited, self.rounds)[-needed:]
+            self.give_up_at = min(self.give_up_at, self.rounds + patience(len(self._learner.arms)))
+            self.assign(slot)
+
+    def answer_pull(self, slot: int) -> None:
+        """The reward of the oldest pull without an id has come."""
+        if (self._arms.get(slot) or self._learner.arms[slot]).awaited:
+            arm = self.arm(slot)
+            arm.awaited = arm.awaited[1:]
+
+    def give_up_pulls(self) -> None:
+        """Pulls without an id that were waited for long enough will get no reward."""
+        arms = self.arms()
+        last = self.rounds - patience(len(arms))
+        for slot, arm in enumerate(arms):
+            if arm.awaited and arm.awaited[0] <= last:
+                self.arm(slot).awaited = tuple(made for made in arm.awaited if made > last)
+                self.assign(slot)
+        self.give_up_at = next_given_up(self.arms())
 
     def give_up_on(self, slot: int) -> None:
         """A decision for this arm will get no reward."""
@@ -149,20 +199,14 @@ class Draft:
         """The probabilities of the next choice are no longer what they were."""
         self._same_choice = False
 
-    def drawn(self) -> list[Store]:
-        """What makes the draws, and nothing else: for a choice whose arm is not waited for."""
+    def stores(self) -> list[Store]:
+        """What makes all the changes."""
         learner = self._learner
         stores: list[Store] = []
         if self._streams is not None:
             stores.append((setattr, learner, "streams", self._streams))
         if self._laws is not None:
-            stores += [(setattr, learner, "laws", self._laws), (setattr, learner, "stale", False)]
-        return stores
-
-    def stores(self) -> list[Store]:
-        """What makes all the changes."""
-        learner = self._learner
-        stores = self.drawn()
+            stores.append((setattr, learner, "laws", self._laws))
         known = len(learner.arms)
         stores += [(setitem, learner.arms, slot, arm) for slot, arm in self._arms.items() if slot < known]
         for slot, in_flight in self._in_flight.items():
@@ -177,6 +221,8 @@ class Draft:
         stores += [(Laws.set, learner.laws, place, law) for place, law in self._law_changes.items()]
         if self.stale != learner.stale:
             stores.append((setattr, learner, "stale", self.stale))
+        if self.give_up_at != learner.give_up_at:
+            stores.append((setattr, learner, "give_up_at", self.give_up_at))
         if self.rounds != learner.rounds:
             stores.append((setattr, learner, "rounds", self.rounds))
         if not self._same_choice:

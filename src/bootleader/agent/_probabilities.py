@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Literal
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -68,31 +68,57 @@ class Probabilities(Mapping[str, float]):
         return f"Probabilities({self._chances!r}, standard_error={self.standard_error!r}, method={self.method!r})"
 
 
-def choice_probabilities(learner: Learner, names: Sequence[str]) -> Probabilities:
-    """The probabilities of the learner's next choice; changes nothing."""
-    slots, chances, errors = _chances(learner)
-    everyone = np.zeros(len(names))
-    everyone[slots] = chances
+class Chances(NamedTuple):
+    """By slot, the probabilities of a choice, and standard errors if those are estimates."""
+
+    values: list[float]
+    errors: list[float] | None
+
+    def named(self, names: Sequence[str]) -> Probabilities:
+        """The same by name."""
+        errors = None if self.errors is None else dict(zip(names, self.errors, strict=True))
+        return Probabilities(dict(zip(names, self.values, strict=True)), errors)
+
+
+def choice_chances(
+    learner: Learner, among: Sequence[int] | None = None, initial: Sequence[int] | None = None
+) -> Chances:
+    """The probabilities of the learner's next choice; changes nothing.
+
+    Parameters
+    ----------
+    learner : Learner
+        What chooses.
+    among : sequence of int, optional
+        Active arms, if they are to be the only ones.
+    initial : sequence of int, optional
+        The arms in their initial pulls, where a draft has changed them.
+    """
+    slots, chances, errors = _chances(learner, among, learner.initial.slots if initial is None else initial)
+    values, every_error = np.zeros((2, len(learner.arms)))
+    values[slots] = chances
     if errors is None:
-        return Probabilities(dict(zip(names, everyone.tolist(), strict=True)))
-    every_error = np.zeros(len(names))
+        return Chances(values.tolist(), None)
     every_error[slots] = errors
-    return Probabilities(
-        dict(zip(names, everyone.tolist(), strict=True)), dict(zip(names, every_error.tolist(), strict=True))
-    )
+    return Chances(values.tolist(), every_error.tolist())
 
 
-def _chances(learner: Learner) -> tuple[Sequence[int], Floats, Floats | None]:
+def _chances(
+    learner: Learner, among: Sequence[int] | None, initial: Sequence[int]
+) -> tuple[Sequence[int], Floats, Floats | None]:
     """The arms that may be chosen, their probabilities, and standard errors if those are estimates."""
-    if learner.initial.slots:
-        return learner.initial.slots, _uniform(len(learner.initial.slots)), None
+    wanted: Container[int] = range(len(learner.arms)) if among is None else set(among)
+    if initial and (lacking := initial if among is None else [slot for slot in initial if slot in wanted]):
+        return lacking, _uniform(len(lacking)), None
     if isinstance(learner, IndexLearner):
-        laws = learner.laws_now()
+        laws = learner.laws_now() if among is None else learner.laws_now().only(wanted)
         if laws.playing:
             return laws.playing, _index_chances(learner, laws), None
-    elif isinstance(learner, HistoryLearner) and (playing := learner.now_playing(learner.arms)):
-        return playing, *_history_chances(learner, playing)
-    waiting = learner.waiting()
+    elif isinstance(learner, HistoryLearner):
+        playing = [slot for slot in learner.now_playing(learner.arms) if slot in wanted]
+        if playing:
+            return playing, *_history_chances(learner, playing)
+    waiting = learner.waiting() if among is None else among
     return waiting, _uniform(len(waiting)), None
 
 

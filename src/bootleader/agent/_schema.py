@@ -14,7 +14,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER
 from bootleader._core.validation import LARGEST, SMALLEST
+from bootleader.agent._decisions import Group
 from bootleader.agent._validation import LARGEST_REWARD, LATEST, MOST_REWARDS
+from bootleader.agent.traffic import LONGEST_UNIT
 
 FORMAT: Final = "bootleader agent"
 VERSION: Final = 2
@@ -32,6 +34,8 @@ Third = Annotated[float, Meta(ge=-LARGEST_THIRD, le=LARGEST_THIRD)]
 Fourth = Annotated[float, Meta(ge=0.0, le=MOST_REWARDS * (2.0 * LARGEST_FOURTH_POWER) ** 4)]
 Kurtosis = Annotated[float, Meta(ge=0.0, le=float(MOST_REWARDS))]
 Time = Annotated[float, Meta(ge=-LATEST, le=LATEST)]
+Unit = Annotated[str, Meta(min_length=1, max_length=LONGEST_UNIT)]
+Chance = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
 DecisionId = Annotated[str, Meta(pattern=r"\A[0-9a-f]{12}-[1-9][0-9]{0,15}\Z")]
 HexFloat = Annotated[str, Meta(pattern=r"\A(-?0x[01]\.[0-9a-f]{13}p[+-][0-9]{1,4}|0x0\.0p\+0|-inf)\Z")]
 
@@ -70,6 +74,7 @@ class ArmRecord(Record):
     third: Third | UnsetType = UNSET
     fourth: Fourth | UnsetType = UNSET
     history: list[Deviation] | UnsetType = UNSET
+    awaited: Annotated[list[Count], Meta(min_length=1)] | UnsetType = UNSET
 
 
 class TreeRecord(Record):
@@ -89,13 +94,49 @@ class IndexRecord(Record):
     tree: TreeRecord | UnsetType | None = UNSET
 
 
+class OpenRow(Struct, array_like=True, forbid_unknown_fields=True):
+    """An open decision; ``group`` is written where it is not 0."""
+
+    key: DecisionId
+    arm: Name
+    time: Time
+    live: bool
+    group: Annotated[int, Meta(ge=0, le=2)] = 0
+
+    @property
+    def is_learnt(self) -> bool:
+        """Whether the policy will learn its reward."""
+        return self.live and self.group != Group.HOLDOUT
+
+
+class MomentsRecord(Record):
+    """Moments of the rewards on one side of the comparison with the holdout."""
+
+    rewards: Count
+    anchor: Reward
+    drift: Deviation
+    rss: Annotated[float, Meta(ge=0.0, le=MOST_REWARDS * (2.0 * LARGEST_FOURTH_POWER) ** 2)]
+    third: Third
+    fourth: Fourth
+
+
+class TrafficRecord(Record):
+    """Rules of traffic, and what an agent keeps for them."""
+
+    rules: dict[str, Any]
+    stream: Word  # of the draws for floor and ramp
+    added_later: list[Name]  # arms that the agent did not begin with
+    sides: list[MomentsRecord]  # rewards outside the holdout and inside it
+    units: list[tuple[Unit, Name, Time, Chance | None, Chance | None]]
+
+
 class DecisionsRecord(Record):
-    """Open decisions (id, arm, time, live) and rewarded ones (id, reward, time, learnt), oldest first."""
+    """Open decisions and rewarded ones (id, reward, time, learnt), oldest first."""
 
     max_open: Annotated[int, Meta(ge=1, le=2**63 - 1)]
     max_age: Annotated[float, Meta(ge=SMALLEST, le=LARGEST)]
     issued: Count
-    open: list[tuple[DecisionId, Name, Time, bool]]
+    open: list[OpenRow]
     rewarded: list[tuple[DecisionId, Reward, Time, bool]]
 
 
@@ -115,6 +156,7 @@ class Document(Record):
     removed: list[Name]
     index: IndexRecord
     decisions: DecisionsRecord
+    traffic: TrafficRecord | UnsetType = UNSET
 
 
 def refuse(why: str) -> ValueError:

@@ -7,28 +7,32 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bootleader._core.text import printable, shown
 from bootleader.agent._arm_state import ArmState
-from bootleader.agent._decisions import OpenDecision, RewardedDecision
+from bootleader.agent._decisions import Assignment, OpenDecision, RewardedDecision
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._initial_pulls import InitialPulls
 from bootleader.agent._large_k import Thresholds
 from bootleader.agent._laws import Laws, Pooled
 from bootleader.agent._learner import HistoryLearner, Learner
+from bootleader.agent._pending_changes import next_given_up
 from bootleader.agent._random_streams import Streams
+from bootleader.agent.traffic import Traffic
 from bootleader.policies import POLICIES, Policy
 
 if TYPE_CHECKING:
-    from bootleader.agent._schema import Document
-    from bootleader.agent.agent import Agent
+    from bootleader.agent._agent_core import AgentCore
+    from bootleader.agent._schema import Document, MomentsRecord
 
+
+OPEN_FIELDS: Final = 3  # of an open decision that are always written: arm, time, whether the arm is there
 
 # Write ---------------------------------------------------------------------------------------------------------------
 
 
-def written(agent: Agent) -> str:
+def written(agent: AgentCore) -> str:
     """The document of an agent."""
     from bootleader.agent._schema import FORMAT, VERSION
 
@@ -53,10 +57,18 @@ def written(agent: Agent) -> str:
             "max_open": ledger.max_open,
             "max_age": ledger.max_age,
             "issued": ledger.issued,
-            "open": [[key, *decision] for key, decision in ledger.open.items()],
+            "open": [[key, *decision[: OPEN_FIELDS + (decision.group > 0)]] for key, decision in ledger.open.items()],
             "rewarded": [[key, *decision] for key, decision in ledger.rewarded.items()],
         },
     }
+    if agent.traffic is not None:
+        body["traffic"] = {
+            "rules": agent.traffic.parameters(),
+            "stream": f"{agent._coins.states[0]:016x}",
+            "added_later": [name for name, arm in zip(agent._names, learner.arms, strict=True) if arm.added_later],
+            "sides": [_side(side) for side in agent._sides],
+            "units": [[unit, *kept] for unit, kept in ledger.units.items()],
+        }
     return json.dumps({**body, "checksum": checksum(body)}, allow_nan=False)
 
 
@@ -90,7 +102,16 @@ def _arm(learner: Learner, slot: int) -> dict[str, Any]:
         state |= {"third": arm.third, "fourth": arm.fourth}
     if isinstance(learner, HistoryLearner):
         state["history"] = arm.history
+    if arm.awaited:
+        state["awaited"] = list(arm.awaited)
     return state
+
+
+def _side(side: ArmState) -> dict[str, Any]:
+    return {
+        "rewards": side.rewards, "anchor": side.anchor, "drift": side.drift, "rss": side.rss, "third": side.third,
+        "fourth": side.fourth,
+    }  # fmt: skip
 
 
 def _index(learner: Learner) -> dict[str, Any]:
@@ -192,6 +213,8 @@ def _policy(document: Document, extra: Sequence[type[Policy]]) -> Policy:
 
 def _built(agent_type: type[Any], document: Document, policy: Policy, clock: Callable[[], float]) -> Any:
     """The agent of a checked document."""
+    from bootleader.agent._schema import TrafficRecord
+
     decisions = document.decisions
     agent = agent_type(
         policy,
@@ -199,6 +222,7 @@ def _built(agent_type: type[Any], document: Document, policy: Policy, clock: Cal
         seed=int(document.seed, 16),
         maximize=document.maximize,
         half_life=document.half_life,
+        traffic=_traffic(document),
         max_open=decisions.max_open,
         max_age=decisions.max_age,
         clock=clock,
@@ -209,18 +233,47 @@ def _built(agent_type: type[Any], document: Document, policy: Policy, clock: Cal
     agent._removed = dict.fromkeys(document.removed)
     ledger = agent._ledger
     ledger.issued = decisions.issued
-    ledger.open.update((key, OpenDecision(arm, time, live)) for key, arm, time, live in decisions.open)
+    ledger.open.update((row.key, OpenDecision(row.arm, row.time, row.live, row.group)) for row in decisions.open)
     ledger.rewarded.update((key, RewardedDecision(value, time, ok)) for key, value, time, ok in decisions.rewarded)
-    ledger.continue_from(max((row[2] for row in [*decisions.open, *decisions.rewarded]), default=-math.inf))
+    times = [row.time for row in decisions.open] + [row[2] for row in decisions.rewarded]
+    if isinstance(traffic := document.traffic, TrafficRecord):
+        agent._coins.states[0] = int(traffic.stream, 16)
+        agent._sides[:] = [_moments(side) for side in traffic.sides]
+        ledger.units.update((row[0], Assignment(*row[1:])) for row in traffic.units)
+        times += [row[2] for row in traffic.units]
+    ledger.continue_from(max(times, default=-math.inf))
     _fill(agent._learner, document)
     return agent
 
 
+def _traffic(document: Document) -> Traffic | None:
+    """The rules of traffic, which check themselves; more active arms than a floor allows are refused too."""
+    from bootleader.agent._schema import TrafficRecord, refuse
+
+    if not isinstance(document.traffic, TrafficRecord):
+        return None
+    try:
+        traffic = Traffic.from_parameters(document.traffic.rules)
+        traffic.check_active(sum(arm.active for arm in document.arms))
+    except (TypeError, ValueError) as error:
+        raise refuse(f"its rules of traffic are refused: {printable(str(error), 200)}") from None
+    return traffic
+
+
+def _moments(side: MomentsRecord) -> ArmState:
+    return ArmState(
+        float(side.rewards), side.anchor, side.drift, side.rss, side.third, side.fourth, rewards=side.rewards
+    )
+
+
 def _fill(learner: Learner, document: Document) -> None:
+    from bootleader.agent._schema import TrafficRecord
+
     in_flight = {arm.name: 0 for arm in document.arms}
-    for _, name, _, live in document.decisions.open:
-        if live:
-            in_flight[name] += 1
+    for row in document.decisions.open:
+        if row.is_learnt:
+            in_flight[row.arm] += 1
+    added_later = document.traffic.added_later if isinstance(document.traffic, TrafficRecord) else []
     arms = [
         ArmState(
             count=arm.count,
@@ -235,11 +288,13 @@ def _fill(learner: Learner, document: Document) -> None:
             in_flight=in_flight[arm.name],
             noise_sd=arm.noise_sd,
             history=arm.history if isinstance(arm.history, list) else [],
+            awaited=tuple(arm.awaited) if isinstance(arm.awaited, list) else (),
+            added_later=arm.name in added_later,
         )
         for arm in document.arms
     ]
     learner.prepare(len(arms))
-    learner.arms, learner.rounds = arms, document.rounds
+    learner.arms, learner.rounds, learner.give_up_at = arms, document.rounds, next_given_up(arms)
     learner.initial = InitialPulls(document.initial)
     noise, spare = int(document.streams.noise, 16), int(document.streams.spare, 16)
     learner.streams = Streams(noise, spare, learner.streams.stride)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from bootleader._core.text import printable
@@ -11,6 +11,7 @@ from bootleader._core.validation import counted
 from bootleader.agent._arm_moments import summary_intervals
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._learner import Learner
+from bootleader.agent.traffic import Traffic
 from bootleader.policies import Policy
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ MOST_ROWS: Final = 10  # arms that a repr shows
 
 
 def summary_table(
-    learner: Learner, names: Sequence[str], chances: Mapping[str, float] | None, maximize: bool, fades: bool
+    learner: Learner, names: Sequence[str], chances: Sequence[float] | None, maximize: bool, fades: bool
 ) -> pd.DataFrame:
     """A row for each arm."""
     import pandas as pd
@@ -37,12 +38,25 @@ def summary_table(
             "standard_error": [arm.standard_error for arm in arms],
             "low": low,
             "high": high,
-            "probability": [chances[name] if chances is not None else 0.0 for name in names],
+            "probability": list(chances) if chances is not None else [0.0] * len(names),
             "share": [arm.rewards / total for arm in arms],
             "open": [arm.in_flight for arm in arms],
             "active": [arm.active for arm in arms],
         },
         index=pd.Index(names, name="arm"),
+    )
+
+
+def with_holdout(table: pd.DataFrame, traffic: Traffic | None, sides: Sequence[ArmState]) -> pd.DataFrame:
+    """The same table with the holdout's rewards beside the control arm; nothing is added where there is no holdout."""
+    if traffic is None or not sides:
+        return table
+    inside, is_control = sides[1], table.index == traffic.control
+    mean = inside.mean if inside.count > 0.0 else math.nan
+    return table.assign(
+        holdout_pulls=[inside.rewards if control else 0 for control in is_control],
+        holdout_mean=[mean if control else math.nan for control in is_control],
+        holdout_standard_error=[inside.standard_error if control else math.nan for control in is_control],
     )
 
 

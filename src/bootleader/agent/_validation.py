@@ -7,12 +7,12 @@ import math
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from bootleader._core.text import shown
-from bootleader._core.validation import positive
+from bootleader._core.validation import positive, real, whole
 
 MOST_REWARDS: Final = 2**53  # of an agent: up to here a float counts exactly
 LARGEST_REWARD: Final = 1e100  # squares of differences, over that many rewards and times a parameter, stay finite
@@ -34,6 +34,42 @@ def reward_of(value: Any, largest: float) -> float:
     if not -largest <= number <= largest:
         raise ValueError(f"reward must be {accepted}, got {shown(value)}")
     return number
+
+
+class Summary(NamedTuple):
+    """Moments of many rewards: their number, mean, RSS, sum of fourth powers of deviations."""
+
+    rewards: int
+    mean: float
+    rss: float
+    fourth: float
+
+
+def summary_of(count: Any, mean: Any, sd: Any, kurtosis: Any, largest: float) -> Summary:
+    """The moments of many rewards of at most this size, or raise."""
+    n = whole("count", count, 1, MOST_REWARDS)
+    centre = real("mean", mean, f"a finite number from {-largest:g} to {largest:g}", high=largest)
+    spread = real("sd", sd, f"a number from 0 to {2.0 * largest:g}", low=0.0, open_low=False, high=2.0 * largest)
+    peak = real("kurtosis", kurtosis, "a number of at least 1", low=1.0, open_low=False)
+    if centre < -largest:
+        raise ValueError(f"mean must be a finite number from {-largest:g} to {largest:g}, got {shown(mean)}")
+    if n == 1 and spread > 0.0:
+        raise ValueError(f"sd must be 0 where count is 1, got {shown(sd)}")
+    rss = spread * spread * (n - 1.0)
+    most = n - 2.0 + 1.0 / (n - 1.0) if n > 1 else 1.0  # the largest kurtosis that n rewards can have
+    return Summary(n, centre, rss, min(peak, most) * rss * (rss / n) if rss > 0.0 else 0.0)
+
+
+def probability_elsewhere(value: Any) -> float | None:
+    """The probability of a choice that was made elsewhere, None if it is not known, or raise."""
+    if value is False:
+        return None
+    if value is True:
+        raise ValueError(
+            "give the probability with which the arm was chosen elsewhere, 1.0 for a fixed rule, or probability=False "
+            "if it is not known"
+        )
+    return real("probability", value, "above 0 and at most 1, or False", low=0.0, high=1.0)
 
 
 def boolean(name: str, value: Any) -> bool:

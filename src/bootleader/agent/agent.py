@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import deepcopy
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
 
 from bootleader._core.text import shown
 from bootleader._core.validation import positive, whole
-from bootleader.agent._agent_core import AgentCore
-from bootleader.agent._arm_state import ArmState
+from bootleader.agent._agent_decisions import AgentDecisions
+from bootleader.agent._answer_calls import AnswerCalls
+from bootleader.agent._arm_calls import ArmCalls
 from bootleader.agent._decisions import (
     DEFAULT_AGE,
     DEFAULT_LIMIT,
@@ -21,26 +20,14 @@ from bootleader.agent._decisions import (
     Receipt,
     steady_clock,
 )
-from bootleader.agent._learner_factory import sd_of_new_arm
+from bootleader.agent._document_calls import DocumentCalls
 from bootleader.agent._pending_changes import Draft
-from bootleader.agent._probabilities import Probabilities
-from bootleader.agent._validation import (
-    LARGEST_DOCUMENT,
-    arm_name,
-    boolean,
-    metadata_of,
-    named_arms,
-    reward_of,
-)
+from bootleader.agent._validation import boolean, named_arms, probability_elsewhere, reward_of, summary_of
+from bootleader.agent.traffic import Traffic, unit_of
 from bootleader.policies import Policy
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-    from bootleader.inference import Verdict
-
-
-class Agent(AgentCore):
+class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
     """A policy at work in a program, on arms with names.
 
     It may be used from many threads. Every call either happens or does not: an exception that interrupts one, at
@@ -61,11 +48,13 @@ class Agent(AgentCore):
         In rounds, at least 1, for rewards that drift: a reward counts half as much when so many rewards (of any arm)
         have come after it. Index policies only, that is all but Giro and two-point weights. An arm's count never
         fades below the number of its initial pulls.
+    traffic : Traffic, optional
+        Rules that decide together with the policy: a floor, a holdout, sticky units, a ramp for new arms.
     max_open : int
         How many decisions may wait for their reward; when there are more, the oldest are given up. As many rewarded
-        ones are remembered, to recognise a second report.
+        ones are remembered, to recognise a second report, and as many sticky units.
     max_age : float
-        How many seconds a decision is remembered.
+        How many seconds a decision is remembered; a sticky unit, after its latest decision.
     clock : callable
         Returns the time in seconds, which ages of decisions are measured by. The default does not jump when the wall
         clock is set. Of any clock: where it goes back, time stands still.
@@ -96,6 +85,7 @@ class Agent(AgentCore):
         seed: int | None = None,
         maximize: bool = True,
         half_life: float | None = None,
+        traffic: Traffic | None = None,
         max_open: int = DEFAULT_LIMIT,
         max_age: float = DEFAULT_AGE,
         clock: Callable[[], float] = steady_clock,
@@ -103,12 +93,16 @@ class Agent(AgentCore):
         if not isinstance(policy, Policy):
             raise TypeError(f"policy must be a policy of the library, such as AdaptiveReBoot(), got {shown(policy)}")
         ledger = Ledger(whole("max_open", max_open, 1), positive("max_age", max_age), clock)
-        super().__init__(policy, named_arms(arms), seed, maximize, half_life, ledger)
+        super().__init__(policy, named_arms(arms), seed, maximize, half_life, ledger, traffic)
 
     # Choose and learn ----------------------------------------------------------------------------------------------
 
     def pull(self) -> str:
         """Choose the arm to play now. Its reward goes to :meth:`update`.
+
+        An arm that lacks its first rewards is not chosen again while they may be on their way. An :meth:`update` of the
+        arm answers its oldest pull. A pull that has no answer after 100 rewards (or as many as there are arms, if
+        those are more) is given up, and the arm is tried again.
 
         Returns
         -------
@@ -119,17 +113,20 @@ class Agent(AgentCore):
         ------
         RuntimeError
             If no arm is active.
+        ValueError
+            If the agent's traffic has a holdout or sticky units: a choice then needs a unit, see :meth:`decide`.
         """
         with self._lock:
             learner = self._learner
             if learner.pending is not None:
                 learner.finish()
-            return self._names[learner.pull()]
+            return self._names[learner.pull()] if self.traffic is None else self._pulled(self.traffic, 1)[0]
 
     def pull_many(self, n: int) -> list[str]:
         """Choose ``n`` arms to play before any of their rewards is known.
 
         Arms that still need their first rewards are shared out over the batch instead of being drawn again and again.
+        The pulls wait for their answers like those of :meth:`pull`.
 
         Parameters
         ----------
@@ -144,6 +141,8 @@ class Agent(AgentCore):
         n = whole("n", n, 0)
         with self._lock:
             self._finish()
+            if self.traffic is not None:
+                return self._pulled(self.traffic, n)
             return [self._names[slot] for slot in self._learner.pull_many(n)]
 
     def update(self, arm: str, reward: float) -> None:
@@ -202,17 +201,25 @@ class Agent(AgentCore):
             self._finish()
             draft = Draft(self._learner)
             for slot, value in zip([self._slot(arm) for arm in arms], values, strict=True):
+                draft.answer_pull(slot)
                 self._learner.learn(draft, slot, value if self.maximize else -value)
             self._learner.commit(draft.stores())
 
-    def decide(self, *, probability: bool = True) -> Decision:
-        """Choose an arm to play now whose reward comes later, or never.
+    def decide(self, *, unit: str | None = None, arm: str | None = None, probability: bool | float = True) -> Decision:
+        """Choose an arm to play now whose reward comes later, or never; or record a choice that was made elsewhere.
 
         Parameters
         ----------
-        probability : bool
+        unit : str, optional
+            Whom the choice is for, such as a visitor's id. Needed if the agent's traffic has a holdout or sticky
+            units; not read otherwise.
+        arm : str, optional
+            An arm that was chosen elsewhere: by an editor, a rule, an older system. Its reward is learnt. It does not
+            change the arm of a sticky unit and is on neither side of :meth:`holdout_verdict`.
+        probability : bool or float
             Whether to compute how probable the choice was. That takes longer than the choice itself: an integral
-            for the index policies, and many repeated draws for the history policies.
+            for the index policies, and many repeated draws for the history policies. With ``arm``, the probability of
+            the choice made elsewhere, or False if it is not known.
 
         Returns
         -------
@@ -223,11 +230,26 @@ class Agent(AgentCore):
         ------
         RuntimeError
             If no arm is active.
+        LookupError
+            If ``arm`` is given and there is no such arm.
+        ValueError
+            If a unit is needed and not given, or ``arm`` comes without a probability.
         """
-        boolean("probability", probability)
+        if unit is not None:
+            unit = unit_of(unit)
+        if arm is not None:
+            elsewhere = probability_elsewhere(probability)
+            with self._lock:
+                self._finish()
+                return self._recorded(arm, elsewhere)
+        if unit is None and self.traffic is not None and self.traffic.needs_unit:
+            raise ValueError(
+                "give decide a unit, such as a visitor's id: the agent's traffic has a holdout or is sticky"
+            )
+        asked = boolean("probability", probability)
         with self._lock:
             self._finish()
-            return self._decided(probability)
+            return self._decided(unit, asked)
 
     def reward(self, decision_id: str, value: float) -> Receipt:
         """Report the reward of a decision, in any order, once.
@@ -261,289 +283,40 @@ class Agent(AgentCore):
             self._finish()
             return self._rewarded(decision_id, number)
 
-    # Arms ----------------------------------------------------------------------------------------------------------
+    def learn_summary(self, arm: str, count: int, mean: float, sd: float, *, kurtosis: float = 3.0) -> None:
+        """Learn many rewards of an arm of which only the moments are known: a warm start from a warehouse.
 
-    @property
-    def arms(self) -> dict[str, Any]:
-        """The arms with their metadata, paused ones included. A copy: nothing done to it reaches the agent."""
-        with self._lock:
-            self._finish()
-            return {name: deepcopy(kept) for name, kept in self._metadata.items()}
-
-    @property
-    def paused(self) -> list[str]:
-        """The arms that are not played at present."""
-        with self._lock:
-            self._finish()
-            return [name for name, slot in self._slots.items() if not self._learner.arms[slot].active]
-
-    @property
-    def open_decisions(self) -> dict[str, str]:
-        """The decisions that wait for a reward: id to arm, oldest first."""
-        with self._lock:
-            self._finish()
-            return {decision_id: decision.arm for decision_id, decision in self._ledger.awaited()}
-
-    def add_arm(self, name: str, metadata: Any = None, *, again: bool = False, noise_sd: float | None = None) -> None:
-        """Take in a new arm, which is then explored as the policy explores a new arm.
+        The agent is then as if it had learnt such rewards one by one.
 
         Parameters
         ----------
-        name : str
-            A name that no arm has or had.
-        metadata : optional
-            Plain JSON data to keep with it.
-        again : bool
-            Allow the name of a removed arm. Nothing of that arm is remembered; what was decided for it does not
-            count for the new one.
-        noise_sd : float, optional
-            For ``ThompsonSampling`` that was given one noise sd per arm: the new arm's.
-
-        Raises
-        ------
-        ValueError
-            If the name is in use, or was and ``again`` is not given.
-        """
-        name, metadata = arm_name(name), metadata_of(name, metadata)
-        self._learner.prepare(len(self._names) + 1)  # may take seconds, so not under the lock
-        with self._lock:
-            self._finish()
-            if name in self._slots:
-                raise ValueError(f"arm {shown(name)} is already here")
-            if name in self._removed and not again:
-                raise ValueError(
-                    f"arm {shown(name)} was removed: choose another name, or say again=True to start it afresh"
-                )
-            draft, arm = Draft(self._learner), ArmState(noise_sd=sd_of_new_arm(self.policy, noise_sd))
-            stores = self._adding(draft, {name: arm}, {name: metadata})
-            self._learner.commit(draft.stores() + stores)
-
-    def pause_arm(self, name: str) -> None:
-        """Play an arm no more until :meth:`resume_arm`. It still learns rewards that come late.
-
-        Parameters
-        ----------
-        name : str
+        arm : str
             The arm's name.
-        """
-        with self._lock:
-            self._finish()
-            self._set_active(name, False)
-
-    def resume_arm(self, name: str) -> None:
-        """Play a paused arm again, with what it knew.
-
-        Parameters
-        ----------
-        name : str
-            The arm's name.
-        """
-        with self._lock:
-            self._finish()
-            self._set_active(name, True)
-
-    def remove_arm(self, name: str) -> None:
-        """Forget an arm for good. Its name is remembered, so that it is not reused by mistake.
-
-        Parameters
-        ----------
-        name : str
-            The arm's name.
-        """
-        with self._lock:
-            self._finish()
-            self._remove(self._slot(name))
-
-    # Explain -------------------------------------------------------------------------------------------------------
-
-    def probabilities(self) -> Probabilities:
-        """The probability that each arm is chosen next, by name. Asking changes nothing.
-
-        Returns
-        -------
-        Probabilities
-            Exact for the index policies (error below 1e-9 up to 100 arms, below 1e-6 beyond); for the history
-            policies a Monte Carlo estimate, with ``method == "monte carlo"`` and ``standard_error``.
+        count : int
+            Number of rewards.
+        mean, sd : float
+            Their mean and sample standard deviation (``ddof=1``; 0 for one reward).
+        kurtosis : float
+            Their fourth central moment over the squared variance, for policies that keep it, such as AdaptiveReBoot: 3
+            for normal rewards. Rare rewards have more; where a share ``p`` of visits brings one unit it is
+            ``1 / (p * (1 - p)) - 3``.
 
         Raises
         ------
-        RuntimeError
-            If no arm is active.
+        LookupError
+            If there is no such arm.
+        TypeError, ValueError
+            If a number is not what is described here, or the policy keeps every reward.
+
+        Examples
+        --------
+        >>> from bootleader import AdaptiveReBoot
+        >>> agent = Agent(AdaptiveReBoot(), ["old", "new"], seed=1)
+        >>> agent.learn_summary("old", count=20_000, mean=1.31, sd=4.2, kurtosis=30.0)
+        >>> agent.summary()["pulls"].to_dict()
+        {'old': 20000, 'new': 0}
         """
+        summary = summary_of(count, mean, sd, kurtosis, self._largest_reward)
         with self._lock:
             self._finish()
-            return self._probabilities()
-
-    def summary(self) -> pd.DataFrame:
-        """A row for each arm: what it earned, and how often it is played.
-
-        Returns
-        -------
-        DataFrame
-            Columns ``pulls`` (rewards learnt), ``weight`` (what a half-life has left of them), ``mean`` and its
-            ``standard_error`` (with a half-life, the weighted ones), ``low`` and ``high``, the interval of the true
-            mean, ``probability`` of being chosen next, ``share`` of the pulls, ``open`` decisions, ``active``.
-
-        Notes
-        -----
-        ``probability`` is the chance of being *chosen next*, not of being best. The means of arms that a policy has
-        chosen are biased: an arm that begins badly is played less and cannot recover. The intervals allow for this:
-        with 95 % probability none of them ever excludes its mean, however often one looks. They are NaN where there
-        is no answer yet, with a half-life, and for policies that keep no fourth moments. :meth:`verdict` compares arms.
-        """
-        from bootleader.agent._summary import summary_table
-
-        with self._lock:
-            self._finish()
-            chances = self._probabilities() if any(arm.active for arm in self._learner.arms) else None
-            return summary_table(self._learner, self._names, chances, self.maximize, self.half_life is not None)
-
-    def verdict(
-        self,
-        *,
-        low: float | None = None,
-        high: float | None = None,
-        alpha: float = 0.05,
-        control: str | None = None,
-        margin: float | None = None,
-        unit: str = "reward",
-    ) -> Verdict:
-        """Which arm is better, by how much, and may one stop: valid at any time one looks.
-
-        Parameters
-        ----------
-        low, high : float, optional
-            Bounds that no reward can exceed: the answer is exact then. Without them the policy has to keep fourth
-            moments, as AdaptiveReBoot does, or a history.
-        alpha : float
-            Chance of ever giving a wrong answer that is allowed, over all comparisons together.
-        control : str, optional
-            Compare each arm with this one only.
-        margin : float, optional
-            Arms that are known to differ by less than this count as the same.
-        unit : str
-            What a reward is for, such as ``"visit"``; for the sentences.
-
-        Returns
-        -------
-        Verdict
-            As of :func:`bootleader.verdict`.
-
-        Raises
-        ------
-        ValueError
-            If the agent has a half-life, or the policy keeps too little for an answer without bounds.
-        """
-        from bootleader.agent._arm_moments import agent_verdict
-
-        options = {"low": low, "high": high, "alpha": alpha, "control": control, "margin": margin, "unit": unit}
-        with self._lock:
-            self._finish()
-            return agent_verdict(self._learner, self._names, self.maximize, self.half_life, options)
-
-    def __repr__(self) -> str:
-        from bootleader.agent._summary import described
-
-        with self._lock:
-            self._finish()
-            return described(self.policy, self._learner, self._names, len(self._ledger.awaited()), self.maximize)
-
-    # Save, restore, merge ------------------------------------------------------------------------------------------
-
-    def to_json(self) -> str:
-        """Everything the agent is, as a JSON document: :meth:`from_json` makes an agent with the same next choices.
-
-        Returns
-        -------
-        str
-            The document.
-        """
-        from bootleader.agent._serialization import written
-
-        with self._lock:
-            self._finish()
-            return written(self)
-
-    @classmethod
-    def from_json(
-        cls,
-        document: str | bytes,
-        *,
-        policies: Iterable[type[Policy]] = (),
-        clock: Callable[[], float] = steady_clock,
-        max_size: int = LARGEST_DOCUMENT,
-    ) -> Self:
-        """The agent that a document of :meth:`to_json` describes.
-
-        Parameters
-        ----------
-        document : str or bytes
-            The document. Its checksum finds accidents, not forgeries: see SECURITY.md.
-        policies : iterable of types, optional
-            Policy classes of your own that the document may name.
-        clock : callable
-            As of the agent.
-        max_size : int
-            Largest number of characters of a document that is read at all.
-
-        Returns
-        -------
-        Agent
-            With the saved agent's next choices, bit for bit.
-
-        Raises
-        ------
-        ValueError
-            If the document is of an unknown version, cut short, changed, too large or contradicts itself.
-        """
-        from bootleader.agent._serialization import read
-
-        agent: Self = read(cls, document, tuple(policies), clock, whole("max_size", max_size, 1))
-        return agent
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles and copies go by way of the document, so they go on as a restored agent would."""
-        document = self.to_json()
-        options: dict[str, Any] = {
-            "policies": (type(self.policy),),
-            "clock": self._ledger.clock,
-            "max_size": max(1, len(document)),
-        }
-        return partial(type(self).from_json, document, **options), ()
-
-    def merge(self, other: Agent) -> None:
-        """Take in what another agent has learnt, on other data, with the same policy.
-
-        Counts add up, other moments combine by the formulas of Chan and Pebay, so the order in which agents are merged
-        does not matter. Arms that only the other knows are added, except those that were removed here; an arm that is
-        paused here stays paused. The other's open decisions stay with the other.
-
-        Parameters
-        ----------
-        other : Agent
-            Of the same policy, ``maximize`` and ``half_life``. It stays as it is.
-
-        Raises
-        ------
-        TypeError
-            If the other is not an agent.
-        ValueError
-            If the two do not go together.
-        """
-        if other is self:
-            raise ValueError("merge takes another agent, got this one itself, whose rewards would count twice")
-        if not isinstance(other, Agent):
-            raise TypeError(f"merge takes another Agent, got {shown(other)}")
-        theirs, metadata, rounds = other._learnt()
-        self._learner.prepare(len(theirs.keys() | set(self._names)))
-        with self._lock:
-            self._finish()
-            self._check_mergeable(other, rounds)
-            self._merge(theirs, metadata, rounds)
-
-    def _learnt(self) -> tuple[dict[str, ArmState], dict[str, Any], int]:
-        """What another agent takes in: the arms as of now, their metadata, the number of rounds."""
-        with self._lock:
-            self._finish()
-            arms = {name: self._learner.state_now(slot) for name, slot in self._slots.items()}
-            return arms, self.arms, self._learner.rounds
+            self._learn_summary(arm, summary)

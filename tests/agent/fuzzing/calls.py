@@ -47,8 +47,10 @@ def random_call(agent: bl.Agent, rng: random.Random, *, reads: bool = True) -> C
         lambda a: a.update(arm, value),
         lambda a: a.pull_many(n),
         lambda a: a.update_many([arm, other, arm], [value, 1.0, 2.0]),
-        lambda a: a.decide(probability=False),
-        lambda a: a.decide(probability=False),
+        lambda a: a.decide(probability=False, unit="abc"[n % 3]),
+        lambda a: a.decide(probability=False, unit=arm),
+        lambda a: a.decide(arm=arm, probability=0.5),
+        lambda a: a.learn_summary(other, n, 0.5, float(n > 1)),
         lambda a: a.reward(key, value),
         lambda a: a.reward(key, 0.25),
         lambda a: a.add_arm(rng_name(seed), {"n": [n]}, again=n > 2),
@@ -58,7 +60,9 @@ def random_call(agent: bl.Agent, rng: random.Random, *, reads: bool = True) -> C
         lambda a: a.merge(small_agent(a, arm, seed)),
     ]
     if reads and rng.random() < 0.1:
-        return rng.choice([lambda a: a.probabilities(), lambda a: repr(a), lambda a: a.decide(), lambda a: a.to_json()])
+        return rng.choice(
+            [lambda a: a.probabilities(), lambda a: repr(a), lambda a: a.decide(unit="d"), lambda a: a.to_json()]
+        )
     return rng.choice(changes)
 
 
@@ -72,8 +76,11 @@ def small_agent(agent: bl.Agent, arm: str, seed: int) -> bl.Agent:
     noise_sd = agent.policy.parameters.get("noise_sd")
     if isinstance(noise_sd, tuple):
         raise ValueError("its policy has one noise sd per arm")
-    options = {"maximize": agent.maximize, "half_life": agent.half_life}
-    other = bl.Agent(agent.policy, dict.fromkeys([arm, rng_name(seed)]), seed=seed, **options)
+    options: dict[str, Any] = {"maximize": agent.maximize, "half_life": agent.half_life, "traffic": agent.traffic}
+    names = dict.fromkeys([arm, rng_name(seed)])
+    if agent.traffic is not None and agent.traffic.holdout:
+        names[agent.traffic.control] = None
+    other = bl.Agent(agent.policy, names, seed=seed, **options)
     other.update_many([arm] * 3, [0.0, 1.0, float(seed % 7)])
     return other
 

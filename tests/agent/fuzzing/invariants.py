@@ -7,6 +7,7 @@ from typing import Any
 
 import bootleader as bl
 from bootleader.agent._index_learner import IndexLearner
+from bootleader.agent._pending_changes import next_given_up
 
 
 def check(agent: bl.Agent, *, probabilities: bool = True) -> None:
@@ -33,7 +34,7 @@ def _check_decisions(agent: bl.Agent) -> None:
     ledger = agent._ledger
     in_flight = dict.fromkeys(agent._names, 0)
     for decision in ledger.open.values():
-        if decision.live:
+        if decision.is_learnt:
             in_flight[decision.arm] += 1
     assert [arm.in_flight for arm in agent._learner.arms] == list(in_flight.values())
     for rows in (ledger.open, ledger.rewarded):
@@ -45,11 +46,13 @@ def _check_decisions(agent: bl.Agent) -> None:
 
 def _check_learner(learner: Any, half_life: float | None) -> None:
     needed = learner.initial_pulls
-    lacking = [k for k, arm in enumerate(learner.arms) if arm.active and arm.count + arm.in_flight < needed]
+    lacking = [k for k, arm in enumerate(learner.arms) if arm.active and arm.expected < needed]
     assert sorted(learner.initial.slots) == lacking
     assert learner.initial.place == {slot: place for place, slot in enumerate(learner.initial.slots)}
     assert sum(arm.rewards for arm in learner.arms) <= learner.rounds
+    assert learner.give_up_at <= next_given_up(learner.arms)
     for arm in learner.arms:
+        assert len(arm.awaited) <= (needed if arm.count < needed else 0)
         assert all(map(math.isfinite, (arm.count, arm.anchor, arm.drift, arm.rss)))
         assert arm.rss >= 0.0
         assert arm.count <= arm.rewards

@@ -23,6 +23,11 @@ POLICIES: tuple[Any, ...] = (
     bl.Giro(),
     bl.ReBoot(sigma_a=1.0, weights="mammen"),
 )
+TRAFFIC = (
+    bl.Traffic(floor=0.001),
+    bl.Traffic(floor=0.001, ramp=bl.Ramp(0.2, rewards=5)),
+    bl.Traffic(holdout=0.3, control="a", sticky=True, ramp=0.3),
+)
 INDEX_POLICIES = POLICIES[:-2]
 
 
@@ -41,8 +46,9 @@ def sample_agent(rng: random.Random, *, arms: int | None = None, policy: Any = N
     policy = rng.choice(POLICIES) if policy is None else policy
     half_life = rng.choice([None, None, 5.0, 100.0]) if policy in INDEX_POLICIES else None
     names = [f"arm {k}" for k in range(arms)] if arms else list("abcd")[: rng.randint(1, 4)]
+    traffic = rng.choice(TRAFFIC) if rng.random() < 0.4 and not arms else None
     agent = bl.Agent(
-        policy, names, seed=rng.getrandbits(64), maximize=rng.random() < 0.7, half_life=half_life,
+        policy, names, seed=rng.getrandbits(64), maximize=rng.random() < 0.7, half_life=half_life, traffic=traffic,
         max_open=rng.choice([2, 6, 1000]), max_age=100.0, clock=Clock(),
     )  # fmt: skip
     if arms:
