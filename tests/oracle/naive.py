@@ -318,6 +318,12 @@ class NaiveDiscountedReBoot:
         return float(rng.normal(mean, math.sqrt(rss + 2 * (s + 2) * self.sigma_a**2) / (s + 2)))
 
 
+def initial_arm(history: History, pulls: int, rng: Rng) -> int | None:
+    """An arm at random of those with fewer pulls."""
+    below = [k for k, rewards in enumerate(history) if len(rewards) < pulls]
+    return below[rng.integers(len(below))] if below else None
+
+
 def leader(indices: Sequence[float], rng: Rng) -> int:
     best = max(indices)
     tied = [k for k, index in enumerate(indices) if index == best]

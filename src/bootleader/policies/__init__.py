@@ -4,12 +4,17 @@ from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule, Noise
 from bootleader.policies.adaptive_reboot import AdaptiveReBoot
 from bootleader.policies.base import Knowledge, Policy
 from bootleader.policies.beta_thompson import BetaThompson
+from bootleader.policies.chk import CHK
 from bootleader.policies.discounted import Discounted
 from bootleader.policies.epsilon_greedy import EpsilonGreedy
 from bootleader.policies.follow_the_leader import FollowTheLeader
 from bootleader.policies.giro import Giro
 from bootleader.policies.imed import IMED
+from bootleader.policies.kl_maillard_sampling import KLMaillardSampling
 from bootleader.policies.klucb import KLUCB
+from bootleader.policies.lbsda import LBSDA
+from bootleader.policies.maillard_sampling import MaillardSampling
+from bootleader.policies.moss import MOSS
 from bootleader.policies.phe import PHE
 from bootleader.policies.rbsda import RBSDA
 from bootleader.policies.reboot import ReBoot
@@ -17,6 +22,9 @@ from bootleader.policies.residual_bootstrap import ResidualBootstrap
 from bootleader.policies.student_thompson import StudentThompson
 from bootleader.policies.thompson_sampling import ThompsonSampling
 from bootleader.policies.ucb1 import UCB1
+from bootleader.policies.ucb_tuned import UCBTuned
+from bootleader.policies.ucbv import UCBV
+from bootleader.policies.wrsda import WRSDA
 
 # An example of each, in every variant whose rule is its own: what there is to compile, to list and to test.
 POLICIES: tuple[Policy, ...] = (
@@ -36,6 +44,14 @@ POLICIES: tuple[Policy, ...] = (
     BetaThompson(),
     IMED(),
     RBSDA(),
+    WRSDA(),
+    LBSDA(),
+    UCBTuned(),
+    UCBV(),
+    MOSS(),
+    CHK(),
+    MaillardSampling(),
+    KLMaillardSampling(),
 )
 
 # The public names, in the order of the API reference. ``bootleader`` exports them all.
@@ -48,8 +64,16 @@ __all__ = [
     "BetaThompson",
     "UCB1",
     "KLUCB",
+    "UCBTuned",
+    "UCBV",
+    "MOSS",
+    "CHK",
     "IMED",
+    "MaillardSampling",
+    "KLMaillardSampling",
     "RBSDA",
+    "WRSDA",
+    "LBSDA",
     "Giro",
     "PHE",
     "EpsilonGreedy",

@@ -1,8 +1,9 @@
 """Which kernel plays a policy on a bandit, and the plan it is given.
 
 The library's own laws share one kernel, and so do its most common reward draws: it is compiled once for all of them.
-Laws that ask for fourth moments share another one, and so do less common draws, so that the rest do not pay for them. A
-law or a draw that was written elsewhere gets a kernel of its own.
+Laws that ask for fourth moments share another one, and so do laws that are renewed every round, choice rules with and
+without a history, and less common draws, so that the rest do not pay for them. A law, a rule or a draw that was written
+elsewhere gets a kernel of its own.
 """
 
 from __future__ import annotations
@@ -46,6 +47,13 @@ def _library_resamplers() -> tuple[Any, ...]:
     return tuple(dict.fromkeys(policy.rule.resample for policy in POLICIES if isinstance(policy.rule, HistoryRule)))
 
 
+@cache
+def _library_choices(history: bool) -> tuple[Any, ...]:
+    """``choose`` and ``learn`` of the library's choice rules that keep the rewards, or of those that do not."""
+    rules = [policy.rule for policy in POLICIES if isinstance(policy.rule, ChoiceRule)]
+    return tuple(dict.fromkeys((rule.choose, rule.learn) for rule in rules if rule.history == history))
+
+
 def simulation_fingerprint(policy: Policy, bandit: Bandit) -> str:
     """A digest of the code that the numbers of a simulation depend on, beside the parameters."""
     from bootleader._core.kernels import general as general_kernel
@@ -78,6 +86,14 @@ def _group(function: Any, library: tuple[Any, ...]) -> tuple[Any, ...]:
     from bootleader._core.numba_bridge import canonical
 
     return library if function in library else (canonical(function),)
+
+
+def _choice_group(rule: ChoiceRule) -> tuple[Any, ...]:
+    """The choice rules that share a kernel with this one."""
+    library = _library_choices(rule.history)
+    if (rule.choose, rule.learn) in library:
+        return library
+    return ((*_group(rule.choose, ()), *_group(rule.learn, ())),)
 
 
 def _draw_group(draws: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -171,6 +187,9 @@ def general(policy: Policy, bandit: Bandit, rounds: int, delayed: bool) -> tuple
     elif isinstance(rule, HistoryRule):
         functions = _group(rule.resample, _library_resamplers())
         number = _place(rule.resample, functions)
+    else:
+        functions = _choice_group(rule)
+        number = _place((rule.choose, rule.learn), functions)
     plan = GeneralPlan(
         function=number,
         noise=int(getattr(rule, "noise", 0)),
@@ -206,7 +225,7 @@ def _checked(policy: Policy, bandit: Bandit) -> Rule:
         case HistoryRule() if rule.resample not in _library_resamplers():
             history = ArmHistory(array, 0, 1, *(1.0,) * 5)
             check_compiles(rule.resample, (params, history, Contest(1.0, False), stream), f"resample of {policy!r}", 1)
-        case ChoiceRule():
+        case ChoiceRule() if (rule.choose, rule.learn) not in _library_choices(rule.history):
             arms = ArmsView(*(array,) * 6, np.zeros(1, np.int64))
             check_compiles(rule.choose, (params, arms, array, shared, stream), f"choose of {policy!r}", 1)
             check_compiles(rule.learn, (params, arms, array, shared, 0, 1.0, stream), f"learn of {policy!r}", 0)

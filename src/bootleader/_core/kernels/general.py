@@ -8,6 +8,7 @@ nothing.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ for _function in (delay_of, next_walk, shift_of, shifted):
 class GeneralPlan(NamedTuple):
     """A rule as numbers."""
 
-    function: int  # number of the law or resampler
+    function: int  # number of the law, resampler or choice rule
     noise: int
     params: Any
     initial_pulls: int
@@ -216,23 +217,31 @@ def advance_general(
     return stop
 
 
-_kernels: dict[str, Any] = {}
-
-
 def kernel_for(rule: Rule, functions: tuple[Any, ...], draws: tuple[Any, ...], changing: bool, delayed: bool) -> Any:
     """The kernel that plays this rule, or others of its kind with these functions, on rewards from these draws."""
-    own = [getattr(rule, name, None) for name in ("choose", "learn", "history")]
-    own.append(getattr(rule, "half_life", math.inf) != math.inf)
-    digest = code_digest(type(rule), functions, own, draws, changing, delayed, parts_for)[:16]
-    if digest not in _kernels:
-        choose, learn = parts_for(rule, functions, digest)
-        _kernels[digest] = specialise(
-            advance_general,
-            digest,
-            choose=choose,
-            learn=learn,
-            draw_of=switch(f"general_draw_{digest}", [compiled(draw) for draw in draws]),
-            CHANGING=changing,
-            DELAYED=delayed,
-        )
-    return _kernels[digest]
+    kind: Any = type(rule)
+    history, fades = getattr(rule, "history", False), getattr(rule, "half_life", math.inf) != math.inf
+    return _kernel(kind, history, fades, functions, draws, changing, delayed)
+
+
+@cache
+def _kernel(
+    kind: Any,
+    history: bool,
+    fades: bool,
+    functions: tuple[Any, ...],
+    draws: tuple[Any, ...],
+    changing: bool,
+    delayed: bool,
+) -> Any:
+    digest = code_digest(kind, history, fades, functions, draws, changing, delayed, parts_for)[:16]
+    choose, learn = parts_for(kind, history, fades, functions, digest)
+    return specialise(
+        advance_general,
+        digest,
+        choose=choose,
+        learn=learn,
+        draw_of=switch(f"general_draw_{digest}", [compiled(draw) for draw in draws]),
+        CHANGING=changing,
+        DELAYED=delayed,
+    )

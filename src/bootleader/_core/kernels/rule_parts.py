@@ -22,7 +22,6 @@ from bootleader._core.rules import (
     ArmHistory,
     ArmStatistics,
     ArmsView,
-    ChoiceRule,
     Contest,
     HistoryRule,
     IndexRule,
@@ -38,16 +37,20 @@ for _function in (moved_anchor, remembered_rounds, weight_left):
 NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
 
 
-def parts_for(rule: Rule, functions: tuple[Any, ...], digest: str) -> tuple[Any, Any]:
-    """The pair for a rule; ``functions`` are the laws or resamplers that share it, one of which the plan names."""
-    match rule:
-        case IndexRule():
-            law_of = switch(f"general_law_{digest}", [compiled(law) for law in functions])
-            return index_parts(law_of, rule.half_life != math.inf, digest)
-        case HistoryRule():
-            return history_parts(switch(f"general_resample_{digest}", [compiled(f) for f in functions]), digest)
-        case ChoiceRule():
-            return choice_parts(compiled(rule.choose), compiled(rule.learn), rule.history, digest)
+def parts_for(kind: type[Rule], history: bool, fades: bool, functions: tuple[Any, ...], digest: str) -> tuple[Any, Any]:
+    """The pair for rules of a kind.
+
+    ``functions`` are what shares it: laws, resamplers, or the ``choose`` and ``learn`` of choice rules. The plan names
+    one of them.
+    """
+    if kind is IndexRule:
+        return index_parts(switch(f"general_law_{digest}", [compiled(law) for law in functions]), fades, digest)
+    if kind is HistoryRule:
+        return history_parts(switch(f"general_resample_{digest}", [compiled(f) for f in functions]), digest)
+    chooses, learns = zip(*functions, strict=True)
+    choose_rule = switch(f"general_choose_{digest}", [compiled(choose) for choose in chooses])
+    learn_rule = switch(f"general_learn_{digest}", [compiled(learn) for learn in learns])
+    return choice_parts(choose_rule, learn_rule, history, digest)
 
 
 @inner
@@ -232,7 +235,7 @@ def choice_parts(choose_rule: Any, learn_rule: Any, keeps_history: bool, digest:
     @inner
     @named(f"choose_by_rule_{digest}")
     def choose(plan, state, noise, spare):
-        return np.int64(choose_rule(plan.params, view(state), state.memory, shared(plan, state), spare))
+        return np.int64(choose_rule(plan.function, plan.params, view(state), state.memory, shared(plan, state), spare))
 
     @inner
     @named(f"learn_rule_{digest}")
@@ -241,6 +244,6 @@ def choice_parts(choose_rule: Any, learn_rule: Any, keeps_history: bool, digest:
         add_to_moments(state, k, reward)
         if keeps_history:
             add_to_history(state.history, size, k, reward)
-        learn_rule(plan.params, view(state), state.memory, shared(plan, state), k, reward, spare)
+        learn_rule(plan.function, plan.params, view(state), state.memory, shared(plan, state), k, reward, spare)
 
     return choose, learn

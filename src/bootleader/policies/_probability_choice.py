@@ -1,0 +1,26 @@
+"""Choices with probabilities that a policy computes: weights in its memory, and a draw from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bootleader._core.rng import uniform
+
+
+def one_weight_each(arms: int, rounds: int) -> int:
+    """The memory: a weight for each arm."""
+    return arms
+
+
+def drawn(weights: Any, first: Any, arms: Any, total: Any, stream: Any) -> Any:
+    """An arm with probability proportional to its weight; the weights begin at ``first`` and sum to ``total``."""
+    left = uniform(stream) * total
+    chosen = 0
+    for k in range(arms):
+        weight = weights[first + k]
+        if weight > 0.0:
+            chosen = k  # the last one that is possible, if rounding leaves a rest
+            if left < weight:
+                return k
+            left -= weight
+    return chosen

@@ -1,0 +1,63 @@
+"""KL-Maillard sampling: Maillard sampling with the divergence of the reward family."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bootleader._core.rules import ChoiceRule
+from bootleader._core.validation import positive
+from bootleader.policies._divergence import family_number, must_know, reward_range
+from bootleader.policies._probability_choice import one_weight_each
+from bootleader.policies.base import Knowledge, Policy
+from bootleader.policies.maillard_sampling import choose
+
+
+@dataclass(frozen=True, repr=False)
+class KLMaillardSampling(Policy):
+    r"""Play an arm with a probability in closed form, from the evidence against it.
+
+    The probability of arm k is proportional to
+
+    .. math:: \exp\bigl(-s\, d(\bar Y_k, \max_j \bar Y_j)\bigr)
+
+    with d the Kullback-Leibler divergence of the reward family. Every arm is pulled once first. The paper treats
+    rewards in [0, 1], which is the family "bernoulli"; the others are the same rule with their own divergence.
+
+    Parameters
+    ----------
+    family : {"bernoulli", "gaussian", "exponential", "poisson"}
+        The reward family. "bernoulli" is valid for all rewards in [0, 1].
+    sd : float
+        Standard deviation of the rewards, for "gaussian".
+
+    Raises
+    ------
+    ValueError
+        If the family is unknown, or ``sd`` is not above 0.
+
+    Examples
+    --------
+    >>> KLMaillardSampling("poisson")
+    KLMaillardSampling(family='poisson')
+    """
+
+    family: str = "bernoulli"
+    sd: float = 1.0
+    reference: ClassVar[str] = "Qin, Jun, Zhang (2023). Kullback-Leibler Maillard sampling. NeurIPS."
+
+    def __post_init__(self) -> None:
+        family_number(self.family)
+        positive("sd", self.sd)
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        return reward_range(self.family)
+
+    @property
+    def must_know(self) -> tuple[Knowledge, ...]:
+        return must_know(self.family)
+
+    @property
+    def rule(self) -> ChoiceRule:
+        return ChoiceRule(choose, memory=one_weight_each, params=(family_number(self.family), float(self.sd)))
