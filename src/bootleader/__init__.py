@@ -12,14 +12,18 @@ from bootleader.simulation._simulate import simulate
 from bootleader.simulation.contract_checks import check_bandit, check_policy
 from bootleader.simulation.result import Comparison, Simulation
 from bootleader.simulation.sweep import Sweep, sweep
+from bootleader.store import Audit, Check, Experiment, Store, StoreError
 from bootleader.theory import Bound, bound
 
 # The policies and bandits are named in their packages alone: adding one needs no edit here.
 __all__ = [
     "Agent",
+    "Audit",
     "Bound",
+    "Check",
     "Comparison",
     "Decision",
+    "Experiment",
     "GeometricDelay",
     "Probabilities",
     "Ramp",
@@ -27,6 +31,8 @@ __all__ = [
     "Receipt",
     "Rewards",
     "Simulation",
+    "Store",
+    "StoreError",
     "Sweep",
     "Traffic",
     "__version__",

@@ -40,7 +40,7 @@ def written(agent: AgentCore) -> str:
     body = {
         "format": FORMAT,
         "version": VERSION,
-        "policy": {"name": type(agent.policy).__name__, "parameters": _plain(agent.policy.parameters)},
+        "policy": plain_policy(agent.policy),
         "seed": f"{agent.seed:016x}",
         "maximize": agent.maximize,
         "half_life": agent.half_life,
@@ -78,12 +78,13 @@ def checksum(body: dict[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters without the one number that JSON lacks."""
-    return {
+def plain_policy(policy: Policy) -> dict[str, Any]:
+    """A policy as plain data, without the one number that JSON lacks."""
+    parameters = {
         name: "infinity" if value == math.inf else list(value) if isinstance(value, tuple) else value
-        for name, value in parameters.items()
+        for name, value in policy.parameters.items()
     }
+    return {"name": type(policy).__name__, "parameters": parameters}
 
 
 def _arm(learner: Learner, slot: int) -> dict[str, Any]:
@@ -153,7 +154,7 @@ def read(
     if body.pop("checksum", None) != _checksum_of(body):
         raise refuse("its checksum does not match its contents, so it was changed after it was written")
     checked = validated(body)
-    policy = _policy(checked, extra_policies)
+    policy = policy_of(checked.policy.name, checked.policy.parameters, extra_policies, len(checked.arms))
     check_document(checked, policy.rule)
     return _built(agent_type, checked, policy, clock)
 
@@ -190,11 +191,11 @@ def _checksum_of(body: dict[str, Any]) -> str:
         raise refuse("it holds a number beyond all floats, or is nested too deep") from None
 
 
-def _policy(document: Document, extra: Sequence[type[Policy]]) -> Policy:
+def policy_of(name: str, given: dict[str, Any], extra: Sequence[type[Policy]], arms: int = 1) -> Policy:
+    """The policy that :func:`plain_policy` describes, or ``ValueError``."""
     from bootleader.agent._schema import refuse
 
     kinds: dict[str, type[Policy]] = {kind.__name__: kind for kind in (*map(type, POLICIES), *extra)}
-    name, given = document.policy.name, document.policy.parameters
     if name not in kinds:
         raise refuse(f"its policy {shown(name)} is unknown; give the class in policies=")
     parameters = {
@@ -205,7 +206,7 @@ def _policy(document: Document, extra: Sequence[type[Policy]]) -> Policy:
     default = {field.name: field.default for field in dataclasses.fields(kinds[name])}
     try:
         policy = kinds[name](**{key: value for key, value in parameters.items() if value != default.get(key, ...)})
-        policy.known_sd(max(1, len(document.arms)), None) if not isinstance(parameters.get("noise_sd"), tuple) else None
+        policy.known_sd(max(1, arms), None) if not isinstance(parameters.get("noise_sd"), tuple) else None
         return policy
     except (TypeError, ValueError) as error:
         raise refuse(f"its policy {name} does not accept its parameters: {printable(str(error), 200)}") from None

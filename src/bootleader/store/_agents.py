@@ -1,0 +1,128 @@
+"""From an agent of one process to an experiment, and back."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from bootleader._core.text import shown
+from bootleader.agent._arm_state import ArmState
+from bootleader.agent._decisions import DEFAULT_LIMIT, Assignment, Group, OpenDecision
+from bootleader.agent._initial_pulls import InitialPulls
+from bootleader.agent._learner import HistoryLearner
+from bootleader.agent.agent import Agent
+from bootleader.agent.traffic import Traffic
+from bootleader.store._events import Event, Kind, new_event
+from bootleader.store._settings import Settings
+
+if TYPE_CHECKING:
+    from bootleader.store._writer import Writer
+
+
+def imported(agent: Any, traffic: Traffic | None) -> tuple[Settings, dict[str, Any], list[Event]]:
+    """The settings, the first change and the open decisions of an agent."""
+    if not isinstance(agent, Agent):
+        raise TypeError(f"agent must be an Agent, got {shown(agent)}")
+    with agent._lock:
+        agent._finish()
+        learner, ledger = agent._learner, agent._ledger
+        traffic = agent.traffic if traffic is None else traffic
+        settings = Settings.of(agent.policy, agent.seed, agent.maximize, agent.half_life, traffic, ledger.max_age, True)
+        states = [learner.state_now(slot) for slot in range(len(agent._names))]
+        arms: list[dict[str, Any]] = [
+            {
+                "name": name,
+                "metadata": agent._metadata[name],
+                "noise_sd": arm.noise_sd,
+                "active": arm.active,
+                "later": arm.added_later,
+            }
+            for name, arm in zip(agent._names, states, strict=True)
+        ]
+        arms += [{"name": name, "metadata": None, "noise_sd": 1.0, "removed": True} for name in agent._removed]
+        numbers = {arm["name"]: number for number, arm in enumerate(arms)}
+        learnt = [_learnt(number, arm, agent) for number, arm in enumerate(states) if arm.rewards]
+        rounds = learner.rounds
+        events = [
+            new_event(
+                Kind.DECISION, decision_id, 0, arm=numbers[decision.arm], round_=rounds, time=decision.time,
+                holdout=int(decision.group == Group.HOLDOUT), detail="imported",
+            )
+            for decision_id, decision in ledger.awaited()
+            if decision.arm in numbers
+        ]  # fmt: skip
+        events += [
+            new_event(
+                Kind.ASSIGNMENT, f"#unit-{place}", 0, arm=numbers[kept.arm], time=kept.time,
+                probability=kept.probability, unit=unit, assignment=1,
+            )
+            for place, (unit, kept) in enumerate(ledger.units.items())
+        ]  # fmt: skip
+    return settings, {"change": "create", "arms": arms, "rounds": rounds, "learnt": learnt}, events
+
+
+def _learnt(number: int, arm: ArmState, agent: Agent) -> list[Any]:
+    """An arm's number, its number of rewards, its history and its moments, in the rewards' own sign."""
+    sign = 1.0 if agent.maximize else -1.0
+    if isinstance(agent._learner, HistoryLearner):
+        values = [sign * (arm.anchor + deviation) for deviation in arm.history]
+        return [number, arm.rewards, values, 0.0, 0.0, 0.0, 0.0, 0.0]
+    # Without fourth moments of its own, an arm gets those of a Gaussian sample.
+    fourth = arm.fourth if agent._learner.fourth_moment else 3.0 * arm.rss * arm.rss / arm.count
+    return [number, arm.rewards, [], arm.count, sign * arm.mean, arm.rss, sign * arm.third, fourth]
+
+
+def exported(writer: Writer) -> Agent:
+    """The agent that an experiment would be in one process."""
+    waiting, units = _open_decisions(writer)
+    with writer.lock:
+        replica = writer.replica()
+        state, settings = replica.state, writer.settings
+        learner = replica.chooser.learner(float(writer.clock()))
+        states = [arm.copy() for arm in learner.arms]
+        playing = state.playing
+        removed = [arm.name for arm in state.arms if arm.removed and arm.name not in {other.name for other in playing}]
+        rounds = state.rounds
+    agent = Agent(
+        settings.policy, {arm.name: arm.metadata for arm in playing}, seed=settings.seed, maximize=settings.maximize,
+        half_life=settings.half_life, max_age=settings.max_age, traffic=settings.traffic,
+    )  # fmt: skip
+    slots = {arm.number: slot for slot, arm in enumerate(playing)}
+    for arm, tally in zip(states, playing, strict=True):
+        arm.in_flight, arm.active = 0, tally.active
+    for event in waiting[-DEFAULT_LIMIT:]:
+        slot = slots.get(event.arm)
+        if slot is not None:
+            group = Group.HOLDOUT if event.holdout else Group.PLAIN
+            agent._ledger.open[event.decision] = OpenDecision(playing[slot].name, event.time, True, group)
+            states[slot].in_flight += not event.holdout
+    for unit, event in list(units.items())[-DEFAULT_LIMIT:]:
+        if event.arm in slots:
+            kept = Assignment(playing[slots[event.arm]].name, event.time, event.probability, None)
+            agent._ledger.units[unit] = kept
+    agent._removed = dict.fromkeys(removed)
+    filled = agent._learner
+    filled.arms, filled.rounds, filled.stale = states, rounds, True
+    needed = filled.initial_pulls
+    filled.initial = InitialPulls(slot for slot, arm in enumerate(states) if arm.active and arm.expected < needed)
+    filled.commit([])
+    return Agent.from_json(agent.to_json(), policies=[type(settings.policy)], max_size=2**62)
+
+
+def _open_decisions(writer: Writer) -> tuple[list[Event], dict[str, Event]]:
+    """The decisions without a reward, oldest first, their times in order; and the sticky units."""
+    made: dict[str, Event] = {}
+    units: dict[str, Event] = {}
+    latest = -math.inf
+    for event in writer.backend.events(writer.found.id):
+        if event.kind in (Kind.DECISION, Kind.ASSIGNMENT):
+            latest = max(latest, event.time)  # an agent's times never go back
+            event = event._replace(time=latest)
+            if event.unit is not None and event.assignment is not None:
+                units.pop(event.unit, None)
+                units[event.unit] = event
+            if event.kind == Kind.DECISION:
+                made[event.decision] = event
+        elif event.kind != Kind.CHANGE:
+            made.pop(event.decision, None)
+    return list(made.values()), units

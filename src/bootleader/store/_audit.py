@@ -1,0 +1,103 @@
+"""A decision computed again from the log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from bootleader.store._errors import StoreError
+from bootleader.store._events import Event, Kind
+
+if TYPE_CHECKING:
+    from bootleader.store._replica import Replica
+    from bootleader.store._writer import Writer
+
+GIVEN: Final = {"recorded": "the choice was made elsewhere and recorded", "imported": "an imported agent decided"}
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What :meth:`Experiment.audit` returns.
+
+    Attributes
+    ----------
+    id : str
+        Of the decision.
+    arm, probability : str, float or None
+        What the log says.
+    recomputed_arm, recomputed_probability : str or None, float or None
+        What comes out now; None where there is nothing to compute.
+    events_seen : int
+        Number of events that the deciding process had applied.
+    origin : str
+        ``"chosen"``, ``"sticky"``, ``"holdout"``, ``"recorded"`` or ``"imported"``.
+    agrees : bool
+        Whether arm and probability are the same, bit for bit.
+    note : str
+        In words.
+
+    Examples
+    --------
+    >>> import bootleader as bl
+    >>> button = bl.Store("sqlite://").create("button", bl.UCB1(), arms=["blue", "green"], seed=1)
+    >>> audit = button.audit(button.decide().id)
+    >>> audit.agrees, audit.probability, audit.note
+    (True, 0.5, 'arm and probability come out as they were')
+    """
+
+    id: str
+    arm: str
+    probability: float | None
+    recomputed_arm: str | None
+    recomputed_probability: float | None
+    events_seen: int
+    origin: str
+    agrees: bool
+    note: str
+
+
+def audit(writer: Writer, decision_id: str) -> Audit:
+    """Compute a decision again."""
+    chain = writer.backend.chain(writer.found.id, decision_id) if isinstance(decision_id, str) else []
+    if not chain or chain[0].kind != Kind.DECISION:
+        raise writer.unknown(decision_id)
+    return audited(writer, writer.fresh_replica(chain[0].seen), chain[0])
+
+
+def audited(writer: Writer, replica: Replica, event: Event) -> Audit:
+    """The audit of a decision by a replica at its horizon."""
+    state, origin = replica.state, event.detail or ""
+    arm = state.arms[event.arm].name if event.arm < len(state.arms) else f"(arm {event.arm})"
+
+    def result(again: str | None, probability: float | None, agrees: bool, note: str) -> Audit:
+        return Audit(
+            event.decision, arm, event.probability, again, probability, state.events, origin, agrees, note
+        )  # fmt: skip
+
+    if origin in GIVEN:
+        return result(None, None, True, GIVEN[origin])
+    if event.round != state.rounds:
+        return result(None, None, False, f"the log says round {event.round}, the events that it names {state.rounds}")
+    if origin == "sticky":
+        return result(*_sticky(writer, event))
+    try:
+        choice = replica.chooser.choose(event.decision, event.unit, event.time)
+    except StoreError as error:
+        return result(None, None, False, str(error))
+    again = state.arms[choice.arm].name
+    agrees = (choice.arm, choice.probability, choice.origin) == (event.arm, event.probability, origin)
+    note = "arm and probability come out as they were"
+    if not agrees:
+        note = f"the log says {arm!r} with {event.probability!r}, computed again: {again!r} with {choice.probability!r}"
+    return result(again, choice.probability, agrees, note)
+
+
+def _sticky(writer: Writer, event: Event) -> tuple[None, None, bool, str]:
+    """The audit of a decision that followed an earlier one of its unit."""
+    before = writer.backend.assignments(writer.found.id, event.unit or "")
+    same = [
+        row for row in before if row.seq < event.seq and (row.arm, row.probability) == (event.arm, event.probability)
+    ]
+    if not same:
+        return None, None, False, "no earlier decision of the unit has this arm and probability"
+    return None, None, True, f"as decision {same[-1].decision} of the same unit"

@@ -1,0 +1,119 @@
+"""What a database has to do for a store. One test-suite holds every backend to it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from bootleader.store._events import Event
+
+
+class Found(NamedTuple):
+    """An experiment in the database."""
+
+    id: int
+    name: str
+    settings: str
+    created: float
+
+
+class News(NamedTuple):
+    """Events that were not read before, as rows of seq, the core columns and detail; and what is read now."""
+
+    rows: Sequence[Sequence[Any]]
+    horizon: str
+
+
+class Backend(ABC):
+    """A database with the logs of experiments.
+
+    A *horizon* is a text that says exactly which events of the database a reader has seen. The set of events that it
+    stands for never changes.
+    """
+
+    start: str  # the horizon before all events
+
+    @abstractmethod
+    def create(self, name: str, settings: str, first: Sequence[Event], now: float) -> Found:
+        """Write a new experiment with its first events; ``DuplicateKey`` if the name is in use."""
+
+    @abstractmethod
+    def find(self, name: str) -> Found | None:
+        """An experiment by its name."""
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The names of all experiments, in the order of their creation."""
+
+    @abstractmethod
+    def remove(self, experiment: int, now: float) -> None:
+        """Mark an experiment as removed; its name is free again, and its rows go when the store is vacuumed."""
+
+    @abstractmethod
+    def append(self, experiment: int, events: Sequence[Event]) -> None:
+        """Write events durably, all or none.
+
+        Raises
+        ------
+        DuplicateKey
+            If a version, an event id or an assignment is in use.
+        StoreError
+            If the experiment was removed, or the database does not answer.
+        """
+
+    @abstractmethod
+    def news(self, experiment: int, after: str, upto: str | None = None) -> News:
+        """The events that are visible now (or at a horizon), and were not at the horizon ``after``."""
+
+    @abstractmethod
+    def order(self, horizon: str) -> Any:
+        """A key that sorts horizons by inclusion."""
+
+    @abstractmethod
+    def chain(self, experiment: int, decision: str) -> list[Event]:
+        """The events of one decision, in the order of their versions."""
+
+    @abstractmethod
+    def chains(self, experiment: int, decisions: Sequence[str]) -> dict[str, list[Event]]:
+        """The events of many decisions."""
+
+    @abstractmethod
+    def by_event(self, experiment: int, event: str) -> Event | None:
+        """The event with a caller's id."""
+
+    @abstractmethod
+    def assignment(self, experiment: int, unit: str) -> Event | None:
+        """The last decision that assigned an arm to a unit."""
+
+    @abstractmethod
+    def assignments(self, experiment: int, unit: str) -> list[Event]:
+        """All decisions that assigned an arm to a unit, in their order."""
+
+    @abstractmethod
+    def events(self, experiment: int) -> Iterable[Event]:
+        """All events, in the order of the log, damaged ones too."""
+
+    @abstractmethod
+    def open_decisions(self, experiment: int, arm: int, horizon: str) -> list[tuple[str, float]]:
+        """The decisions of an arm, outside the holdout, that never had a reward, at a horizon."""
+
+    @abstractmethod
+    def save_snapshot(self, experiment: int, position: int, horizon: str, blob: bytes) -> None:
+        """Keep a snapshot of the state at a horizon, after so many events."""
+
+    @abstractmethod
+    def snapshots(self, experiment: int) -> list[tuple[int, str]]:
+        """Position and horizon of the snapshots, newest first."""
+
+    @abstractmethod
+    def snapshot(self, experiment: int, position: int) -> bytes:
+        """A snapshot; empty if it is gone."""
+
+    @abstractmethod
+    def delete_snapshots(self, experiment: int) -> int:
+        """Delete all snapshots that only save time; return how many."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close all connections."""

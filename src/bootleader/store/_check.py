@@ -1,0 +1,127 @@
+"""Everything computed again from the log, and compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bootleader._core.text import shown
+from bootleader._core.validation import counted
+from bootleader.store._audit import audited
+from bootleader.store._errors import StoreError
+from bootleader.store._events import EXPERIMENT, Event, Kind
+from bootleader.store._rewards import amount_of, folded
+from bootleader.store._state import State
+
+if TYPE_CHECKING:
+    from bootleader.store._writer import Writer
+
+
+@dataclass
+class Check:
+    """What :meth:`Experiment.check` found; true if all is well.
+
+    Attributes
+    ----------
+    events, decisions, audited, snapshots : int
+        How many there are, and how many decisions were computed again.
+    problems : list of str
+        What is wrong, each with the event or decision it concerns.
+
+    Examples
+    --------
+    >>> import bootleader as bl
+    >>> button = bl.Store("sqlite://").create("button", bl.UCB1(), arms=["blue", "green"], seed=1)
+    >>> _ = button.reward(button.decide().id, 1.0)
+    >>> print(button.check())
+    3 events, 1 decision, 1 computed again, 0 snapshots: all is well
+    """
+
+    events: int = 0
+    decisions: int = 0
+    audited: int = 0
+    snapshots: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return not self.problems
+
+    def __str__(self) -> str:
+        head = (
+            f"{counted(self.events, 'event')}, {counted(self.decisions, 'decision')}, {self.audited} computed again, "
+            f"{counted(self.snapshots, 'snapshot')}: "
+        )
+        return head + ("all is well" if self else "\n".join([counted(len(self.problems), "problem"), *self.problems]))
+
+
+def check(writer: Writer, decisions: bool) -> Check:
+    """Check an experiment."""
+    found = Check()
+    made = _check_rows(writer, found)
+    if found.problems:  # the state cannot be computed from a damaged log
+        return found
+    try:
+        _check_states(writer, found, made if decisions else [])
+    except StoreError as error:
+        found.problems.append(str(error))
+    return found
+
+
+def _check_rows(writer: Writer, found: Check) -> list[Event]:
+    """Check every row, and the chain of each decision; return the decisions."""
+    made: list[Event] = []
+    chains: dict[str, list[tuple[int, float | None]]] = {}
+    last: dict[str, Event] = {}
+    for event in writer.backend.events(writer.found.id):
+        found.events += 1
+        if not event.intact:
+            found.problems.append(f"event {event.seq} of decision {shown(event.decision)} is damaged")
+            continue
+        if event.decision == EXPERIMENT or event.kind == Kind.ASSIGNMENT:
+            continue
+        before = last.get(event.decision)
+        if event.kind == Kind.DECISION:
+            found.decisions += 1
+            made.append(event)
+        elif before is None:
+            found.problems.append(f"event {event.seq}: decision {shown(event.decision)} is missing")
+            continue
+        else:
+            chain = chains.setdefault(event.decision, [])
+            chain.append((event.kind, amount_of(event)))
+            copied = (event.arm, event.round, event.holdout) == (before.arm, before.round, before.holdout)
+            if event.version != before.version + 1 or event.old != before.value or not copied:
+                found.problems.append(f"event {event.seq} does not follow event {before.seq} of its decision")
+            elif folded(chain) != event.value:
+                found.problems.append(f"event {event.seq}: the reward should be {folded(chain)!r}, not {event.value!r}")
+        last[event.decision] = event
+    return made
+
+
+def _check_states(writer: Writer, found: Check, made: list[Event]) -> None:
+    """Go through the log without snapshots; audit every decision, and compare every snapshot, on the way."""
+    order = writer.backend.order
+    replica = writer.fresh_replica(writer.backend.start, use_snapshots=False)
+    stations: list[tuple[str, Event | int]] = [(str(event.seen), event) for event in made if event.seen is not None]
+    kept = writer.backend.snapshots(writer.found.id)
+    found.snapshots = len(kept)
+    stations += [(horizon, position) for position, horizon in kept]
+    for horizon, what in sorted(stations, key=lambda station: order(station[0])):
+        replica.sync(horizon)
+        if isinstance(what, Event):
+            audit = audited(writer, replica, what)
+            found.audited += 1
+            if not audit.agrees:
+                found.problems.append(f"decision {what.decision} (event {what.seq}): {audit.note}")
+            continue
+        blob = writer.backend.snapshot(writer.found.id, what)
+        if State.from_bytes(blob, writer.settings) is None:
+            found.problems.append(f"the snapshot after {what} events is damaged, or of another version: it is not used")
+        elif blob != replica.state.to_bytes():
+            found.problems.append(f"the snapshot after {what} events differs from the log")
+    replica.sync()
+    with writer.lock:
+        live = writer.replica()
+        replica.sync(live.horizon)
+        if replica.horizon == live.horizon and replica.state.to_bytes() != live.state.to_bytes():
+            found.problems.append("the state of this process differs from the log")

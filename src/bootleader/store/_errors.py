@@ -1,0 +1,44 @@
+"""The one exception of a store."""
+
+from __future__ import annotations
+
+from typing import Final
+
+REASONS: Final = ("unknown", "conflict", "removed", "exists", "unavailable", "damaged", "folded", "version")
+
+
+class StoreError(Exception):
+    """What a store raises when a call could not be done. Nothing was changed unless the message says so.
+
+    Arguments that are not accepted raise ``TypeError`` or ``ValueError``, as everywhere in the library. All else that
+    can go wrong, in the database too, is this exception.
+
+    Attributes
+    ----------
+    reason : str
+        ``"unknown"``: no such experiment, arm or decision. ``"conflict"``: the decision has another reward, or the
+        event id was used for something else. ``"removed"``: the experiment was removed. ``"exists"``: the name is in
+        use. ``"unavailable"``: the database does not answer, is locked for too long or is full; the call may be
+        repeated, with the same event id, and counts once. ``"damaged"``: a row does not match its checksum.
+        ``"folded"``: the events were folded into a snapshot. ``"version"``: another version of the library wrote it.
+
+    Examples
+    --------
+    >>> from bootleader import Store
+    >>> try:
+    ...     Store("sqlite://").open("button")
+    ... except StoreError as error:
+    ...     print(error.reason, "-", error)
+    unknown - there is no experiment 'button' in this store
+    """
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[StoreError], tuple[str, str]]:
+        return type(self), (str(self), self.reason)
+
+
+class DuplicateKey(Exception):  # noqa: N818  (no error of the caller's)
+    """A row with one of the unique keys is in the log; internal, always handled."""

@@ -1,0 +1,154 @@
+"""What the log of an experiment is made of: decisions, what became of them, and changes of the experiment.
+
+A row that concerns a reward holds the value before and the value after, so that applying it is one subtraction and one
+addition and needs no other row. The rows of one decision have the versions 0 (the decision), 1, 2, ... Two processes
+that change the same decision at once write the same version, which the database refuses to one of them: that one reads
+again. Changes of the experiment are versions of the decision ``#experiment``.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any, Final, NamedTuple
+
+EXPERIMENT: Final = "#experiment"  # the decision whose versions are the changes of the experiment
+
+
+class Kind(IntEnum):
+    """What an event is."""
+
+    DECISION = 1
+    REWARD = 2
+    AMENDMENT = 3
+    ADDITION = 4
+    WITHDRAWAL = 5
+    CHANGE = 6
+    ASSIGNMENT = 7  # a sticky unit of an imported agent
+
+
+# Columns that a replica reads, and their checksum; then the others, and theirs.
+CORE: Final = ("kind", "decision", "version", "arm", "old", "value", "round", "holdout", "time", "crc")
+REST: Final = ("probability", "unit", "assignment", "event", "seen", "detail", "crc_rest")
+COLUMNS: Final = CORE + REST
+
+
+class Event(NamedTuple):
+    """A row of the log.
+
+    Attributes
+    ----------
+    seq : int
+        Place in the log; given by the database.
+    kind : int
+        A :class:`Kind`.
+    decision : str
+        Id of the decision that it concerns.
+    version : int
+        0 for the decision itself, then counted up.
+    arm : int
+        Number of the arm; -1 where it concerns none.
+    old, value : float or None
+        The decision's reward before and after; None where it has none.
+    round : int
+        Number of rewards that the deciding replica had seen: what a half-life measures age by.
+    holdout : int
+        1 if the unit is in the holdout.
+    time : float
+        Seconds since 1970, by the clock of the process that wrote it.
+    crc, crc_rest : int
+        Checksums of the columns before.
+    probability : float or None
+        Of the choice.
+    unit : str or None
+        Whom the decision is for.
+    assignment : int or None
+        How many times the unit was assigned an arm, where units are sticky and this decision assigns one.
+    event : str or None
+        The caller's id of the event.
+    seen : str or None
+        Which events the deciding replica had applied.
+    detail : str or None
+        How a decision came about; the amount of an addition; the JSON of a change.
+    """
+
+    seq: int
+    kind: int
+    decision: str
+    version: int
+    arm: int
+    old: float | None
+    value: float | None
+    round: int
+    holdout: int
+    time: float
+    crc: int
+    probability: float | None = None
+    unit: str | None = None
+    assignment: int | None = None
+    event: str | None = None
+    seen: str | None = None
+    detail: str | None = None
+    crc_rest: int = 0
+
+    @property
+    def intact(self) -> bool:
+        """Whether both checksums match."""
+        return core_matches(self[1:11]) and self.crc_rest == checksum_of_rest(self[11:17])
+
+
+_pack = struct.Struct("<iiiqiddd").pack
+
+
+def checksum_of_core(
+    kind: int, decision: str, version: int, arm: int, old: float | None, value: float | None, round_: int,
+    holdout: int, time: float,
+) -> int:  # fmt: skip
+    """Checksum of the columns that a replica reads."""
+    packed = _pack(
+        kind, version, arm, round_, holdout, math.nan if old is None else old, math.nan if value is None else value,
+        time,
+    )  # fmt: skip
+    return zlib.crc32(decision.encode("utf-8", "surrogatepass"), zlib.crc32(packed))
+
+
+def core_matches(core: Sequence[Any]) -> bool:
+    """Whether the core columns match their checksum; a damaged row may hold anything."""
+    try:
+        return bool(checksum_of_core(*core[:9]) == core[9])
+    except (TypeError, AttributeError, struct.error):
+        return False
+
+
+def checksum_of_rest(rest: Sequence[Any]) -> int:
+    """Checksum of the other columns."""
+    return zlib.crc32(repr(tuple(rest)).encode("utf-8", "surrogatepass"))
+
+
+def new_event(
+    kind: Kind,
+    decision: str,
+    version: int,
+    *,
+    arm: int = -1,
+    old: float | None = None,
+    value: float | None = None,
+    round_: int = 0,
+    holdout: int = 0,
+    time: float,
+    probability: float | None = None,
+    unit: str | None = None,
+    assignment: int | None = None,
+    event: str | None = None,
+    seen: str | None = None,
+    detail: str | None = None,
+) -> Event:
+    """An event that is not in the log yet, with its checksums."""
+    crc = checksum_of_core(int(kind), decision, version, arm, old, value, round_, holdout, time)
+    rest = (probability, unit, assignment, event, seen, detail)
+    return Event(
+        0, int(kind), decision, version, arm, old, value, round_, holdout, time, crc, *rest, checksum_of_rest(rest)
+    )

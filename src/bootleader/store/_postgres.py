@@ -1,0 +1,285 @@
+"""A store in PostgreSQL, for processes on many machines. Needs psycopg 3.
+
+A sequence number is given before its transaction commits, so a reader that remembers the largest number it saw would
+miss a row that commits later. Here every row has the id of its transaction, and a horizon is a PostgreSQL snapshot:
+the first transaction that it does not know (``xmax``) and those before it that had not ended (``xip``). The rows that
+are visible in one snapshot and not in an earlier one are those whose transaction is at least the earlier ``xmax`` or
+among the earlier ``xip``. No reader waits for a writer, writers commit together, and nothing is read twice or skipped.
+
+Transaction ids start again when a dump is restored in another server. An offset, which is added to all new ids, keeps
+them above those in the log.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from bootleader.store._backend import News
+from bootleader.store._errors import DuplicateKey, StoreError
+from bootleader.store._events import COLUMNS, Event
+from bootleader.store._schema import POSTGRES
+from bootleader.store._sql import ALL, AT_ONCE, READ, Execute, SqlBackend, intact
+
+if TYPE_CHECKING:
+    import psycopg
+
+T = TypeVar("T")
+
+SCHEMA_LOCK: Final = 0x626F6F746C656164  # "bootlead": held while the tables are created or changed
+TYPES: Final = {
+    "kind": "smallint", "decision": "text", "version": "int", "arm": "int", "old": "float8", "value": "float8",
+    "round": "bigint", "holdout": "smallint", "time": "float8", "crc": "bigint", "probability": "float8",
+    "unit": "text", "assignment": "int", "event": "text", "seen": "text", "detail": "text", "crc_rest": "bigint",
+}  # fmt: skip
+AFTER: Final = "(txn >= ?::bigint OR txn = ANY(?::bigint[]))"
+WITHIN: Final = "(txn < ?::bigint AND NOT txn = ANY(?::bigint[]))"
+_inherited: list[Any] = []  # connections of a parent process: never used and never closed here
+
+
+class Snapshot(NamedTuple):
+    """Which transactions are visible: those below ``xmax`` that are not in ``xip``."""
+
+    xmax: int
+    xip: list[int]
+
+    @classmethod
+    def of(cls, text: str, offset: int = 0) -> Snapshot:
+        """The snapshot that PostgreSQL writes as ``xmin:xmax:xip,xip``."""
+        _, xmax, xip = text.split(":")
+        return cls(int(xmax) + offset, [int(number) + offset for number in xip.split(",") if number])
+
+    def __str__(self) -> str:
+        return f"{min(self.xip, default=self.xmax)}:{self.xmax}:{','.join(map(str, self.xip))}"
+
+
+class PostgresBackend(SqlBackend):
+    """A PostgreSQL database. Connections are opened as threads need them, and kept."""
+
+    start = "0:0:"
+    dialect = POSTGRES
+    insertion = (
+        f"INSERT INTO bootleader_events (experiment, txn, {', '.join(COLUMNS)}) "
+        "SELECT id, pg_current_xact_id()::text::bigint + ?::bigint, "
+        f"{', '.join(f'?::{TYPES[name]}' for name in COLUMNS)} "
+        "FROM bootleader_experiments WHERE id = ?::int AND removed IS NULL"
+    )
+
+    def __init__(self, url: str, timeout: float) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise StoreError(
+                "PostgreSQL needs the package psycopg: pip install 'bootleader[postgres]'", "unavailable"
+            ) from None
+        super().__init__(timeout)
+        self._psycopg, self._url = psycopg, url
+        self._idle: list[psycopg.Connection[Any]] = []
+        self._lock = threading.Lock()
+        weakref.finalize(self, _close_all, self._idle)
+        self._offset = 0
+        self._ready = False
+        self._with_connection(lambda connection: None)
+
+    # Connections ---------------------------------------------------------------------------------------------------
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        wait = str(max(1, round(self.timeout)))
+        connection = self._psycopg.connect(
+            self._url, autocommit=True, prepare_threshold=2, connect_timeout=wait, application_name="bootleader"
+        )
+        try:
+            connection.execute(f"SET lock_timeout = {round(self.timeout * 1000)}")
+            if connection.execute("SHOW synchronous_commit").fetchone() in (("off",), ("local",)):
+                connection.execute("SET synchronous_commit = on")  # a decision is durable before it is answered
+            if not self._ready:
+                self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: psycopg.Connection[Any]) -> None:
+        """Create or update the tables, and find the offset of the transaction ids."""
+        with connection.transaction():
+            execute = _executing(connection)
+            execute("SELECT pg_advisory_xact_lock(?)", (SCHEMA_LOCK,))
+            self.migrate(execute)
+            execute("CREATE TABLE IF NOT EXISTS bootleader_transactions (added BIGINT NOT NULL)", ())
+            found = execute("SELECT added FROM bootleader_transactions", ())
+            offset = int(found[0][0]) if found else 0
+            last = execute("SELECT coalesce(max(txn), 0) FROM bootleader_events", ())[0][0]
+            xmax = Snapshot.of(execute("SELECT pg_current_snapshot()::text", ())[0][0], offset).xmax
+            if not found:
+                execute("INSERT INTO bootleader_transactions (added) VALUES (?)", (offset,))
+            if int(last) >= xmax:  # a dump was restored here
+                offset += int(last) - xmax + 2**20
+                execute("UPDATE bootleader_transactions SET added = ?", (offset,))
+            self._offset, self._ready = offset, True
+
+    @contextlib.contextmanager
+    def _borrowed(self) -> Iterator[psycopg.Connection[Any]]:
+        with self._lock:
+            connection = self._idle.pop() if self._idle else None
+        if connection is None or connection.closed:
+            connection = self._connect()
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        with self._lock:
+            self._idle.append(connection)
+
+    def _with_connection(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+        """Do some work; connect again while the server is away, until the timeout."""
+        errors = self._psycopg.errors
+        deadline, wait = time.monotonic() + self.timeout, 0.02
+        while True:
+            try:
+                with self._borrowed() as connection:
+                    return work(connection)
+            except errors.UniqueViolation:
+                raise DuplicateKey from None
+            except (errors.LockNotAvailable, errors.DiskFull) as error:
+                raise StoreError(f"PostgreSQL cannot do it: {error}", "unavailable") from None
+            except (errors.OperationalError, errors.InterfaceError) as error:  # stopped, starting, cut off, deadlock
+                if time.monotonic() + wait > deadline:
+                    raise StoreError(
+                        f"PostgreSQL does not answer for {self.timeout:g} seconds: {error}", "unavailable"
+                    ) from None
+            except errors.Error as error:
+                raise StoreError(f"PostgreSQL refuses: {error}", "unavailable") from None
+            time.sleep(wait)
+            wait = min(2.0 * wait, 0.5)
+
+    def forget_connections(self) -> None:
+        self._lock = threading.Lock()
+        _inherited.extend(self._idle)
+        self._idle.clear()
+
+    def close(self) -> None:
+        with self._lock:
+            _close_all(self._idle)
+
+    # Primitives ----------------------------------------------------------------------------------------------------
+
+    def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Any]:
+        return self._with_connection(lambda connection: _executing(connection)(sql, args))
+
+    def write(self, work: Callable[[Execute], Any]) -> Any:
+        def transaction(connection: psycopg.Connection[Any]) -> Any:
+            with connection.transaction():
+                return work(_executing(connection))
+
+        return self._with_connection(transaction)
+
+    def inserted(self, experiment: int, event: Event) -> tuple[Any, ...]:
+        return (self._offset, *event[1:], experiment)
+
+    def append(self, experiment: int, events: Sequence[Event]) -> None:
+        rows = [self.inserted(experiment, event) for event in events]
+        sql: Any = _marks(self.insertion)
+
+        def insert(connection: psycopg.Connection[Any]) -> int:
+            if len(rows) == 1:
+                return connection.execute(sql, rows[0]).rowcount
+            with connection.transaction(), connection.cursor() as cursor:
+                cursor.executemany(sql, rows)
+                return cursor.rowcount
+
+        if self._with_connection(insert) != len(rows):
+            raise self.removed(experiment)
+
+    # Horizons ------------------------------------------------------------------------------------------------------
+
+    def news(self, experiment: int, after: str, upto: str | None = None) -> News:
+        known = Snapshot.of(after)
+        if upto is not None:
+            last = Snapshot.of(upto)
+            sql = f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND {AFTER} AND {WITHIN} ORDER BY seq"
+            return News(self.rows(sql, (experiment, known.xmax, known.xip, last.xmax, last.xip)), upto)
+        if after == self.start:
+            return self._all(experiment)
+        columns = ", ".join(f"e.{name.strip()}" for name in READ.split(","))
+        sql = f"""
+            SELECT {columns}, pg_current_snapshot()::text FROM (SELECT 1) one
+            LEFT JOIN bootleader_events e ON e.experiment = ? AND {AFTER} ORDER BY e.seq
+        """
+        found = self.rows(sql, (experiment, known.xmax, known.xip))
+        horizon = str(Snapshot.of(found[0][-1], self._offset))
+        return News([row[:-1] for row in found] if found[0][0] is not None else [], horizon)
+
+    def _all(self, experiment: int) -> News:
+        """All events, read in one transaction with its snapshot."""
+
+        def read(connection: psycopg.Connection[Any]) -> News:
+            with connection.transaction():
+                execute = _executing(connection)
+                execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", ())
+                horizon = str(Snapshot.of(execute("SELECT pg_current_snapshot()::text", ())[0][0], self._offset))
+                sql = f"SELECT {READ} FROM bootleader_events WHERE experiment = ? ORDER BY seq"
+                return News(execute(sql, (experiment,)), horizon)
+
+        return self._with_connection(read)
+
+    def order(self, horizon: str) -> tuple[int, int]:
+        snapshot = Snapshot.of(horizon)
+        return snapshot.xmax, -len(snapshot.xip)
+
+    def open_decisions(self, experiment: int, arm: int, horizon: str) -> list[tuple[str, float]]:
+        last = Snapshot.of(horizon)
+        sql = f"""
+            SELECT d.decision, d.time FROM bootleader_events d
+            WHERE d.experiment = ? AND {WITHIN} AND d.kind = 1 AND d.arm = ? AND d.holdout = 0
+            AND NOT EXISTS (SELECT 1 FROM bootleader_events v WHERE v.experiment = d.experiment
+                AND v.decision = d.decision AND v.version = 1 AND {WITHIN.replace("txn", "v.txn")})
+        """
+        return self.rows(sql, (experiment, last.xmax, last.xip, arm, last.xmax, last.xip))
+
+    # What PostgreSQL does in another way ---------------------------------------------------------------------------
+
+    def chains(self, experiment: int, decisions: Sequence[str]) -> dict[str, list[Event]]:
+        sql = (
+            f"SELECT {ALL} FROM bootleader_events WHERE experiment = ? AND decision = ANY(?::text[]) "
+            "ORDER BY decision, version"
+        )
+        found: dict[str, list[Event]] = {}
+        for row in self.rows(sql, (experiment, list(decisions))):
+            found.setdefault(row[2], []).append(intact(Event(*row)))
+        return found
+
+    def events(self, experiment: int) -> Iterator[Event]:
+        """All events, by a cursor on the server: their order is not that of an index."""
+        sql: Any = _marks(f"SELECT {ALL} FROM bootleader_events WHERE experiment = ? ORDER BY seq")
+        connection = self._with_connection(lambda _: self._connect())
+        try:
+            with connection.transaction(), connection.cursor("bootleader_log", binary=True) as cursor:
+                cursor.itersize = AT_ONCE
+                yield from (Event(*row) for row in cursor.execute(sql, (experiment,)))
+        except self._psycopg.Error as error:
+            raise StoreError(f"PostgreSQL stopped while the log was read: {error}", "unavailable") from None
+        finally:
+            connection.close()
+
+
+def _close_all(idle: list[Any]) -> None:
+    while idle:
+        idle.pop().close()
+
+
+def _marks(sql: str) -> str:
+    return sql.replace("?", "%s")
+
+
+def _executing(connection: psycopg.Connection[Any]) -> Execute:
+    def execute(sql: str, args: Sequence[Any]) -> list[Any]:
+        text: Any = _marks(sql)
+        cursor = connection.execute(text, args or None, binary=True)
+        return cursor.fetchall() if cursor.description else []
+
+    return execute

@@ -1,0 +1,108 @@
+"""Tables and verdicts of an experiment."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from bootleader.agent._summary import summary_table
+from bootleader.inference._moments import Moments
+from bootleader.inference._verdict import holdout_verdict, verdict_of_moments
+from bootleader.store._events import Event, Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bootleader.inference import Verdict
+    from bootleader.store._writer import Writer
+
+
+def summary(writer: Writer) -> pd.DataFrame:
+    """A row for each arm."""
+    with writer.lock:
+        replica = writer.replica()
+        state, now = replica.state, float(writer.clock())
+        names = [arm.name for arm in state.playing]
+        chances = dict.fromkeys((arm.number for arm in state.playing), 0.0)
+        if any(arm.active for arm in state.playing):
+            arms, found = replica.chooser.final(now)
+            chances.update({arm.number: chance for arm, chance in zip(arms, found, strict=True)})
+        learner = replica.chooser.learner(now)
+        table = summary_table(
+            learner, names, list(chances.values()), state.settings.maximize, state.settings.half_life is not None
+        )
+        table["open"] = [arm.decisions - arm.rewarded for arm in state.playing]
+        return table
+
+
+def verdict(writer: Writer, options: dict[str, Any]) -> Verdict:
+    """The verdict on the arms."""
+    if writer.settings.half_life is not None:
+        raise ValueError(
+            "an experiment with a half-life has no fixed mean to give a verdict on: ask bootleader.verdict(log, "
+            "drift=True, floor=...) on its log"
+        )
+    with writer.lock:
+        arms = writer.replica().state.playing
+        rows = [(arm.sums.number, *arm.moments(0, 0)[1:3], arm.moments(0, 0).fourth) for arm in arms]
+        names = [arm.name for arm in arms]
+    moments = Moments.of(*zip(*rows, strict=True))
+    return verdict_of_moments(names, moments, maximize=writer.settings.maximize, **options)
+
+
+def holdout(writer: Writer, options: dict[str, Any]) -> Verdict:
+    """The holdout against all others."""
+    log = decisions_table(writer)
+    log = log[log["reward"].notna() & (log["origin"] != "recorded")]
+    return holdout_verdict(log, maximize=writer.settings.maximize, **options)
+
+
+def decisions_table(writer: Writer) -> pd.DataFrame:
+    """A row for each decision, with its reward."""
+    import pandas as pd
+
+    with writer.lock:
+        names = [arm.name for arm in writer.replica().state.arms]
+    made: dict[str, Event] = {}
+    rewards: dict[str, float | None] = {}
+    for event in writer.backend.events(writer.found.id):
+        if not event.intact:
+            continue
+        if event.kind == Kind.DECISION:
+            made[event.decision] = event
+        elif event.kind not in (Kind.CHANGE, Kind.ASSIGNMENT):
+            rewards[event.decision] = event.value
+    events = list(made.values())
+    values = [rewards.get(event.decision) for event in events]
+    return pd.DataFrame(
+        {
+            "id": [event.decision for event in events],
+            "time": pd.to_datetime([event.time for event in events], unit="s", utc=True),
+            "arm": [names[event.arm] if event.arm < len(names) else None for event in events],
+            "probability": [math.nan if event.probability is None else event.probability for event in events],
+            "reward": [math.nan if value is None else value for value in values],
+            "unit": [event.unit for event in events],
+            "holdout": [bool(event.holdout) for event in events],
+            "origin": [event.detail for event in events],
+        }
+    )
+
+
+def events_table(writer: Writer) -> pd.DataFrame:
+    """A row for each event."""
+    import pandas as pd
+
+    events = list(writer.backend.events(writer.found.id))
+    table = pd.DataFrame(
+        [event[:10] + event[11:17] for event in events], columns=[*Event._fields[:10], *Event._fields[11:17]]
+    )
+    table["kind"] = [_word(event.kind) for event in events]
+    table["damaged"] = [not event.intact for event in events]
+    return table
+
+
+def _word(kind: Any) -> str:
+    try:
+        return Kind(kind).name.lower()
+    except ValueError:
+        return f"kind {kind}"

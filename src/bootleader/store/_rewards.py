@@ -1,0 +1,98 @@
+"""What becomes of a decision: its reward, amendments, additions, a withdrawal; each at most once for an event id.
+
+The reward of a decision is a fold over its events: the reward counts first, whenever it came, and the others follow in
+the order of their versions. An amendment sets the value, an addition adds to it, a withdrawal takes it away. So an
+amendment that overtakes its reward still counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from bootleader._core.moments import LARGEST_FOURTH_POWER
+from bootleader._core.text import shown
+from bootleader.agent._validation import reward_of
+from bootleader.store._errors import StoreError
+from bootleader.store._events import Event, Kind, new_event
+
+LONGEST_ID: Final = 200  # characters of an event id
+
+
+def checked_value(value: Any) -> float:
+    """A reward as a float; minus zero is zero, since SQLite does not keep its sign."""
+    return reward_of(value, LARGEST_FOURTH_POWER) + 0.0
+
+
+def checked_id(what: str, value: Any, longest: int = LONGEST_ID) -> str:
+    """An id that every database can hold."""
+    if not isinstance(value, str) or not 0 < len(value) <= longest:
+        raise TypeError(f"{what} must be a string of 1 to {longest} characters, got {shown(value)}")
+    if "\0" in value or not value.isprintable():
+        raise ValueError(f"{what} must be of printable characters, got {shown(value)}")
+    return str(value)
+
+
+def amount_of(event: Event) -> float | None:
+    """What the caller gave: the value, or the amount of an addition."""
+    return event.value if event.detail is None else float(event.detail)
+
+
+def folded(events: Iterable[tuple[int, float | None]]) -> float | None:
+    """The reward that events (kind and amount, in the order of versions) make."""
+    ordered = sorted(events, key=lambda event: event[0] != Kind.REWARD)
+    value: float | None = None
+    for kind, amount in ordered:
+        if kind == Kind.ADDITION:
+            assert amount is not None
+            value = checked_value((value or 0.0) + amount)
+        else:
+            value = amount
+    return value
+
+
+def next_event(chain: Sequence[Event], kind: Kind, amount: float | None, event: str | None, now: float) -> Event | None:
+    """The event that a call appends to those of its decision; None if it was counted before.
+
+    Raises
+    ------
+    StoreError
+        If the decision has another reward, or the event id was used for something else.
+    """
+    decision, last = chain[0], chain[-1]
+    if event is not None:
+        for before in chain[1:]:
+            if before.event == event:
+                _check_repeated(before, kind, amount)
+                return None
+    if kind == Kind.REWARD:
+        for before in chain[1:]:
+            if before.kind == Kind.REWARD:
+                if event is not None and before.event is not None:  # another event: is it another part of the reward?
+                    raise _conflict(before, f"event {shown(event)}; add() adds a part, amend() replaces the value")
+                _check_repeated(before, kind, amount)
+                return None
+    if kind == Kind.WITHDRAWAL and last.value is None:
+        raise StoreError(f"decision {shown(decision.decision)} has no reward to withdraw", "conflict")
+    if kind == Kind.AMENDMENT and event is None and last.value == amount:
+        return None
+    value = folded([*((e.kind, amount_of(e)) for e in chain[1:]), (kind, amount)])
+    return new_event(
+        kind, decision.decision, last.version + 1, arm=decision.arm, old=last.value, value=value,
+        round_=decision.round, holdout=decision.holdout, time=now, event=event,
+        detail=None if value == amount else repr(amount),
+    )  # fmt: skip
+
+
+def _check_repeated(before: Event, kind: Kind, amount: float | None) -> None:
+    if before.kind != kind or amount_of(before) != amount:
+        raise _conflict(before, f"{kind.name.lower()} {amount!r}" if amount is not None else kind.name.lower())
+
+
+def _conflict(before: Event, got: str) -> StoreError:
+    name = f" by event {shown(before.event)}" if before.event is not None else ""
+    return StoreError(
+        f"decision {shown(before.decision)} already has {Kind(before.kind).name.lower()} {amount_of(before)!r}{name}, "
+        f"got {got}",
+        "conflict",
+    )

@@ -1,0 +1,207 @@
+"""A store in one SQLite file: nothing to set up, for all processes of one machine.
+
+The library is apsw, which brings a SQLite of its own. The one in many Pythons is older than 3.51.3, the first version
+without a fault that can damage the file when one process resets the write-ahead log while another writes.
+
+The file is in WAL mode with ``synchronous=FULL``: a commit returns after the log is on the disk. Writers are serialised
+by SQLite, so the numbers of the events are in the order of their commits, and a horizon is the last number read.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bootleader._core.text import shown
+from bootleader.store._backend import News
+from bootleader.store._errors import DuplicateKey, StoreError
+from bootleader.store._events import COLUMNS, Event
+from bootleader.store._schema import SQLITE
+from bootleader.store._sql import MARKS, READ, Execute, SqlBackend
+
+if TYPE_CHECKING:
+    import apsw
+
+MEMORY: Final = ":memory:"
+FIRST_SOUND_SQLITE: Final = 3_051_003
+_inherited: list[Any] = []  # connections of a parent process: never used and never closed here
+
+
+class SqliteBackend(SqlBackend):
+    """A SQLite file, or a database in memory. One connection for each process, one call at a time."""
+
+    start = "0"
+    dialect = SQLITE
+    insertion = (
+        f"INSERT INTO bootleader_events (experiment, seq, {', '.join(COLUMNS)}) SELECT id, "
+        f"(SELECT coalesce(max(seq), 0) + 1 FROM bootleader_events WHERE experiment = id), {MARKS} "
+        "FROM bootleader_experiments WHERE id = ? AND removed IS NULL"
+    )
+
+    def __init__(self, path: str, timeout: float, vfs: str | None = None) -> None:
+        super().__init__(timeout)
+        self.path = path if path == MEMORY else str(Path(path).absolute())
+        self._vfs = vfs
+        self._lock = threading.RLock()
+        self._connection: apsw.Connection | None = None
+        with self._lock:
+            self._guarded(self._open)
+
+    # Connections ---------------------------------------------------------------------------------------------------
+
+    def _open(self) -> apsw.Connection:
+        import apsw
+
+        if self._connection is not None:
+            return self._connection
+        if apsw.SQLITE_VERSION_NUMBER < FIRST_SOUND_SQLITE:
+            raise StoreError(f"SQLite must be at least 3.51.3, got {apsw.sqlite_lib_version()}: update apsw", "version")
+        connection = apsw.Connection(self.path, vfs=self._vfs)
+        connection.set_busy_handler(self._wait())
+        if self.path != MEMORY:
+            connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        execute: Execute = lambda sql, args: connection.execute(sql, args).fetchall()  # noqa: E731
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            self.migrate(execute)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            connection.close()
+            raise
+        self._connection = connection
+        return connection
+
+    def _wait(self) -> Callable[[int], bool]:
+        """A handler for a locked database: short random waits, because a commit takes a few milliseconds."""
+        began = [0.0]
+
+        def wait(number: int) -> bool:
+            now = time.monotonic()
+            if number == 0:
+                began[0] = now
+            if now - began[0] > self.timeout:
+                return False
+            time.sleep(random.uniform(0.0002, 0.002))
+            return True
+
+        return wait
+
+    def forget_connections(self) -> None:
+        self._lock = threading.RLock()
+        if self._connection is not None:
+            _inherited.append(self._connection)
+            self._connection = None
+        if self.path == MEMORY:
+            self.path = ""  # see _guarded
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _guarded(self, work: Callable[[], Any]) -> Any:
+        """Do some work; raise what SQLite raises as one of ours."""
+        import apsw
+
+        if not self.path:
+            raise StoreError("a store in memory stays in the process that made it: give it a file", "unavailable")
+        try:
+            return work()
+        except apsw.ConstraintError:
+            raise DuplicateKey from None
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            raise StoreError(f"the file {shown(self.path)} is damaged: {error}", "damaged") from None
+        except apsw.BusyError:
+            raise StoreError(
+                f"the file {shown(self.path)} was locked for more than {self.timeout:g} seconds", "unavailable"
+            ) from None
+        except apsw.FullError:
+            raise StoreError(f"there is no space for {shown(self.path)} to grow", "unavailable") from None
+        except apsw.Error as error:
+            raise StoreError(f"SQLite cannot use {shown(self.path)}: {error}", "unavailable") from None
+
+    # Primitives ----------------------------------------------------------------------------------------------------
+
+    def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Any]:
+        with self._lock:
+            return self._guarded(lambda: self._open().execute(sql, args).fetchall())  # type: ignore[no-any-return]
+
+    def write(self, work: Callable[[Execute], Any]) -> Any:
+        def transaction() -> Any:
+            connection = self._open()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                done = work(lambda sql, args: connection.execute(sql, args).fetchall())
+                connection.execute("COMMIT")
+                return done
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+        with self._lock:
+            return self._guarded(transaction)
+
+    def append(self, experiment: int, events: Sequence[Event]) -> None:
+        rows = [self.inserted(experiment, event) for event in events]
+
+        def insert() -> int:
+            connection = self._open()
+            connection.execute(self.insertion, rows[0])
+            return int(connection.changes())
+
+        def insert_many(execute: Execute) -> int:
+            connection = self._open()
+            before = connection.total_changes()
+            connection.executemany(self.insertion, rows)
+            return int(connection.total_changes() - before)
+
+        with self._lock:
+            written = self._guarded(insert) if len(rows) == 1 else self.write(insert_many)
+        if written != len(rows):
+            raise self.removed(experiment)
+
+    # Horizons ------------------------------------------------------------------------------------------------------
+
+    def news(self, experiment: int, after: str, upto: str | None = None) -> News:
+        sql = f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND seq > ? AND seq <= ? ORDER BY seq"
+        found = self.rows(sql, (experiment, int(after), 2**62 if upto is None else int(upto)))
+        return News(found, str(found[-1][0]) if found else after)
+
+    def order(self, horizon: str) -> int:
+        return int(horizon)
+
+    def open_decisions(self, experiment: int, arm: int, horizon: str) -> list[tuple[str, float]]:
+        sql = """
+            SELECT d.decision, d.time FROM bootleader_events d
+            WHERE d.experiment = ? AND d.seq <= ? AND d.kind = 1 AND d.arm = ? AND d.holdout = 0
+            AND NOT EXISTS (SELECT 1 FROM bootleader_events v WHERE v.experiment = d.experiment
+                AND v.decision = d.decision AND v.version = 1 AND v.seq <= ?)
+        """
+        return self.rows(sql, (experiment, int(horizon), arm, int(horizon)))
+
+
+def sqlite_path(rest: str) -> str:
+    """The path of a URL after ``sqlite:``.
+
+    Examples
+    --------
+    >>> sqlite_path("///shop.db"), sqlite_path("////var/shop.db"), sqlite_path("//")
+    ('shop.db', '/var/shop.db', ':memory:')
+    """
+    if rest in ("//", "///", "///:memory:"):
+        return MEMORY
+    if not rest.startswith("///") or not os.path.basename(rest):
+        raise ValueError(
+            "url must be like sqlite:///shop.db, sqlite:////var/shop.db or postgresql://..., got "
+            + shown("sqlite:" + rest)
+        )
+    return rest[3:]

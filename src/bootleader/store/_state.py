@@ -1,0 +1,320 @@
+"""The state of an experiment: a function of the set of events in its log, whatever the order they are applied in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from bootleader._core.text import shown
+from bootleader.store._errors import StoreError
+from bootleader.store._events import Kind, checksum_of_core, core_matches
+from bootleader.store._exact_sums import ExactMoments, ExactSums, FadingSums
+from bootleader.store._settings import Settings
+
+FORMAT: Final = 1  # of a snapshot
+DECISION, CHANGE, ASSIGNMENT = int(Kind.DECISION), int(Kind.CHANGE), int(Kind.ASSIGNMENT)
+VALUES: Final = frozenset({Kind.REWARD, Kind.AMENDMENT, Kind.ADDITION, Kind.WITHDRAWAL})
+
+Row = Sequence[Any]  # seq, the core columns, detail
+
+
+class OpenDecisions:
+    """Decisions of an arm that wait for its first rewards: how many are not too old."""
+
+    __slots__ = ("times", "when")
+
+    def __init__(self, when: Iterable[tuple[str, float]] = ()) -> None:
+        self.when = dict(when)
+        self.times = sorted(self.when.values())
+
+    def add(self, decision: str, time: float) -> None:
+        """A decision was made."""
+        self.when[decision] = time
+        insort(self.times, time)
+
+    def drop(self, decision: str) -> None:
+        """Its reward has come."""
+        time = self.when.pop(decision, None)
+        if time is not None:
+            del self.times[bisect_left(self.times, time)]
+
+    def since(self, earliest: float) -> int:
+        """Number of decisions that are not older."""
+        return len(self.times) - bisect_left(self.times, earliest)
+
+
+class ArmTally:
+    """What the log says of one arm.
+
+    Attributes
+    ----------
+    sums : ExactSums or FadingSums
+        Of the rewards that the policy learns from.
+    set_apart : ExactSums
+        Of the rewards of units in the holdout.
+    waiting : OpenDecisions or None
+        Kept as long as the arm lacks its first rewards; None after that, or if it has to be read from the log.
+    """
+
+    __slots__ = (
+        "active", "decisions", "history", "later", "metadata", "name", "noise_sd", "number", "removed", "rewarded",
+        "set_apart", "sums", "waiting",
+    )  # fmt: skip
+
+    def __init__(self, number: int, name: str, metadata: Any, noise_sd: float, later: bool, settings: Settings) -> None:
+        self.number, self.name, self.metadata, self.noise_sd, self.later = number, name, metadata, noise_sd, later
+        self.active, self.removed = True, False
+        half_life = settings.half_life
+        self.sums: ExactSums | FadingSums = ExactSums() if half_life is None else FadingSums(half_life)
+        self.set_apart = ExactSums()
+        self.history: list[float] | None = [] if settings.keeps_history else None
+        self.decisions = self.rewarded = 0
+        self.waiting: OpenDecisions | None = OpenDecisions()
+
+    def change(self, value: float, round_: int, sign: int) -> None:
+        """Add a reward, or take it back."""
+        if isinstance(self.sums, FadingSums):
+            self.sums.add(value, round_, sign)
+        else:
+            self.sums.add(value, sign)
+        if self.history is not None:
+            if sign > 0:
+                insort(self.history, value)
+            else:
+                del self.history[bisect_left(self.history, value)]
+
+    def add_moments(self, number: int, moments: ExactMoments, round_: int) -> None:
+        """Add what a summary says."""
+        if isinstance(self.sums, FadingSums):
+            self.sums.add_moments(number, moments, round_)
+        else:
+            self.sums.add_moments(number, moments)
+
+    def moments(self, now: int, least: int) -> ExactMoments:
+        """Moments as of round ``now``."""
+        return self.sums.moments(now, least) if isinstance(self.sums, FadingSums) else self.sums.moments()
+
+
+class State:
+    """Arms and their tallies.
+
+    Attributes
+    ----------
+    rounds : int
+        Number of decisions that have had a reward, of all arms that ever were, and of what summaries told.
+    changes : int
+        Number of changes of the experiment so far.
+    events : int
+        Number of events applied.
+    version : int
+        Grows with every batch of events; what is computed from the state remembers it.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.needed = settings.learner().initial_pulls
+        self.arms: list[ArmTally] = []
+        self.rounds = self.changes = self.events = self.version = 0
+        self.changed: set[int] = set()  # arms whose moments changed since they were last computed
+        self.lacking: set[int] = set()  # arms whose ``waiting`` is kept
+        self.reload: set[int] = set()  # arms that lack first rewards again, and whose ``waiting`` has to be read
+
+    @property
+    def playing(self) -> list[ArmTally]:
+        """The arms that were not removed."""
+        return [arm for arm in self.arms if not arm.removed]
+
+    def named(self, name: Any) -> ArmTally:
+        """An arm by its name, or ``StoreError``."""
+        for arm in self.arms:
+            if arm.name == name and not arm.removed:
+                return arm
+        gone = any(arm.name == name for arm in self.arms)
+        known = ", ".join(shown(arm.name) for arm in self.playing[:10]) or "(there are none)"
+        raise StoreError(
+            f"arm {shown(name)} was removed" if gone else f"arm must be one of {known}, got {shown(name)}", "unknown"
+        )
+
+    # Apply ---------------------------------------------------------------------------------------------------------
+
+    def apply(self, rows: Sequence[Row]) -> None:
+        """Take in events that were not applied before."""
+        if not rows:
+            return
+        changes = [row for row in rows if row[1] == CHANGE]
+        for row in sorted(changes, key=lambda row: int(row[3])):
+            self._check(row)
+            self._change(json.loads(row[11]), int(row[7]))
+        added: dict[int, list[float]] = {}
+        arms, lacking = self.arms, self.lacking
+        simple = self.settings.half_life is None and not self.settings.keeps_history
+        rounds = 0
+        for row in rows:
+            _, kind, decision, version, arm, old, value, round_, holdout, time, crc, _ = row
+            try:
+                if checksum_of_core(kind, decision, version, arm, old, value, round_, holdout, time) != crc:
+                    self._check(row)
+            except (TypeError, AttributeError, struct.error):
+                self._check(row)
+            if kind == DECISION:
+                tally = arms[arm]
+                tally.decisions += 1
+                if arm in lacking and not holdout:
+                    tally.waiting.add(decision, time)  # type: ignore[union-attr]
+            elif old is None and value is not None and simple and not holdout and kind in VALUES:  # nearly all
+                rounds += 1
+                if arm in added:
+                    added[arm].append(value)
+                else:
+                    added[arm] = [value]
+                arms[arm].rewarded += 1
+                if arm in lacking:
+                    arms[arm].waiting.drop(decision)  # type: ignore[union-attr]
+            elif kind in VALUES:
+                rounds += self._value(arms[arm], row)
+            elif kind not in (CHANGE, ASSIGNMENT):
+                raise StoreError(
+                    f"event {row[0]} is of kind {kind!r}, which this version of the library does not know: update it",
+                    "version",
+                )
+        for arm, values in added.items():
+            sums = arms[arm].sums
+            assert isinstance(sums, ExactSums)
+            if len(values) < 8:
+                for value in values:
+                    sums.add(value)
+            else:
+                sums.add_many(values)
+            self.changed.add(arm)
+        self.rounds += rounds
+        self.events += len(rows)
+        self.version += 1
+        for arm in [arm for arm in lacking if arms[arm].sums.number >= self.needed]:
+            arms[arm].waiting = None
+            lacking.discard(arm)
+
+    def _value(self, tally: ArmTally, row: Row) -> int:
+        """Apply an event that changes a reward; return by how much it changes the number of rounds."""
+        _, _, decision, _, arm, old, value, round_, holdout, *_ = row
+        change = int(value is not None) - int(old is not None)
+        tally.rewarded += change
+        if tally.waiting is not None and change > 0:
+            tally.waiting.drop(decision)
+        if old == value:
+            return 0
+        for amount, sign in ((old, -1), (value, 1)):
+            if amount is not None:
+                if holdout:
+                    tally.set_apart.add(amount, sign)
+                else:
+                    tally.change(amount, round_, sign)
+        self.changed.add(arm)
+        if tally.waiting is None and tally.sums.number < self.needed:
+            self.reload.add(arm)
+        return 1 if change > 0 and not holdout else 0
+
+    @staticmethod
+    def _check(row: Row) -> None:
+        if not core_matches(row[1:11]):
+            raise StoreError(
+                f"event {row[0]} of decision {shown(row[2])} does not match its checksum: it was changed after it was "
+                "written. The rest can be read with log() and check()",
+                "damaged",
+            )
+
+    def _change(self, change: dict[str, Any], round_: int) -> None:
+        """Apply a change of the experiment."""
+        self.changes += 1
+        for arm in change.get("arms", ()):
+            tally = ArmTally(
+                len(self.arms), arm["name"], arm["metadata"], arm["noise_sd"],
+                arm.get("later", change["change"] != "create"),
+                self.settings,
+            )  # fmt: skip
+            tally.active, tally.removed = arm.get("active", True), arm.get("removed", False)
+            self.lacking.add(tally.number)
+            self.arms.append(tally)
+        match change["change"]:
+            case "create" | "add_arm":
+                self.rounds += change.get("rounds", 0)
+            case "pause_arm" | "resume_arm":
+                self.arms[change["arm"]].active = change["change"] == "resume_arm"
+            case "remove_arm":
+                self.arms[change["arm"]].removed = True
+            case "learn_summary":
+                self.rounds += change["number"]
+            case other:
+                raise StoreError(
+                    f"a change {shown(other)} of the experiment is not known to this version of the library: update it",
+                    "version",
+                )
+        for arm, number, history, *moments in change.get("learnt", ()):
+            for value in history:
+                self.arms[arm].change(value, round_, 1)
+            if not history:
+                self.arms[arm].add_moments(number, ExactMoments(*moments), round_)
+            self.changed.add(arm)
+
+    # Snapshots -----------------------------------------------------------------------------------------------------
+
+    def to_bytes(self) -> bytes:
+        """The state as a snapshot keeps it."""
+        import msgspec
+
+        body = [
+            self.rounds, self.changes, self.events,
+            [
+                [
+                    arm.name, arm.metadata, arm.noise_sd, arm.later, arm.active, arm.removed, arm.decisions,
+                    arm.rewarded, _plain_sums(arm.sums), arm.set_apart.to_plain(), arm.history,
+                    None if arm.waiting is None else sorted(arm.waiting.when.items()),
+                ]
+                for arm in self.arms
+            ],
+        ]  # fmt: skip
+        packed = msgspec.msgpack.encode([FORMAT, body])
+        return hashlib.blake2b(packed, digest_size=16).digest() + packed
+
+    @classmethod
+    def from_bytes(cls, blob: bytes, settings: Settings) -> State | None:
+        """The state of a snapshot, or None if it is damaged or of another version."""
+        import msgspec
+
+        digest, packed = blob[:16], blob[16:]
+        if hashlib.blake2b(packed, digest_size=16).digest() != digest:
+            return None
+        number, body = msgspec.msgpack.decode(packed)
+        if number != FORMAT:
+            return None
+        state = cls(settings)
+        state.rounds, state.changes, state.events, arms = body
+        for place, (name, metadata, noise_sd, later, *rest) in enumerate(arms):
+            tally = ArmTally(place, name, metadata, noise_sd, later, settings)
+            tally.active, tally.removed, tally.decisions, tally.rewarded, sums, apart, tally.history, waiting = rest
+            tally.sums, tally.set_apart = _sums_of(sums, settings), ExactSums.from_plain(apart)
+            tally.waiting = None if waiting is None else OpenDecisions((decision, time) for decision, time in waiting)
+            state.arms.append(tally)
+            state.changed.add(place)
+            if waiting is not None:
+                state.lacking.add(place)
+        state.version = 1
+        return state
+
+
+def _plain_sums(sums: ExactSums | FadingSums) -> Any:
+    if isinstance(sums, ExactSums):
+        return sums.to_plain()
+    return [sums.number, [[epoch, part.to_plain()] for epoch, part in sorted(sums.epochs.items())]]
+
+
+def _sums_of(plain: Any, settings: Settings) -> ExactSums | FadingSums:
+    if settings.half_life is None:
+        return ExactSums.from_plain(plain)
+    sums = FadingSums(settings.half_life)
+    sums.number = plain[0]
+    sums.epochs = {epoch: ExactSums.from_plain(part) for epoch, part in plain[1]}
+    return sums

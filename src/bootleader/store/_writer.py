@@ -1,0 +1,199 @@
+"""How the calls of an experiment read its state and append to its log, without the checks of their arguments."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, Final
+
+from bootleader._core.text import shown
+from bootleader.agent._decisions import Decision, Receipt
+from bootleader.store._backend import Backend, Found
+from bootleader.store._choice import Choice
+from bootleader.store._errors import DuplicateKey, StoreError
+from bootleader.store._events import EXPERIMENT, Event, Kind, new_event
+from bootleader.store._ids import DecisionIds
+from bootleader.store._replica import Replica
+from bootleader.store._rewards import next_event
+from bootleader.store._settings import Settings
+from bootleader.store._state import ArmTally, State
+
+ATTEMPTS: Final = 100  # of a call that other processes overtake again and again
+
+_writers: weakref.WeakSet[Writer] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for writer in list(_writers):
+        writer.lock = threading.RLock()  # the parent's may have been held by another thread
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class Writer:
+    """One experiment of a store, in one process. The lock guards the replica; appends are made outside it."""
+
+    def __init__(self, backend: Backend, found: Found, settings: Settings, clock: Callable[[], float]) -> None:
+        self.backend, self.found, self.settings, self.clock = backend, found, settings, clock
+        self.lock = threading.RLock()
+        self.ids = DecisionIds()
+        self._replica: Replica | None = None
+        _writers.add(self)
+
+    def replica(self) -> Replica:
+        """The replica, with all that is in the log now. Call it with the lock held."""
+        if self._replica is None:
+            self._replica = Replica(self.backend, self.found.id, self.found.name, self.settings)
+        else:
+            self._replica.sync()
+        return self._replica
+
+    def fresh_replica(self, upto: str | None = None, use_snapshots: bool = True) -> Replica:
+        """Another replica, of the present or of a horizon."""
+        return Replica(
+            self.backend, self.found.id, self.found.name, self.settings, upto=upto, use_snapshots=use_snapshots
+        )
+
+    def append(self, event: Event) -> bool:
+        """Append an event; False if another process has taken its version, event id or assignment."""
+        try:
+            self.backend.append(self.found.id, [event])
+        except DuplicateKey:
+            # A connection that broke during the commit is tried again: the row may be our own.
+            found = self.backend.chain(self.found.id, event.decision)
+            return any(row.version == event.version and row[1:] == event[1:] for row in found)
+        return True
+
+    # Decisions -----------------------------------------------------------------------------------------------------
+
+    def decide(self, unit: str | None) -> Decision:
+        """Choose an arm."""
+        for _ in range(ATTEMPTS):
+            now = float(self.clock())
+            with self.lock:
+                replica = self.replica()
+                decision_id = self.ids.next()
+                choice, assignment = self._choice(replica, decision_id, unit, now)
+                event = self._decision(replica, decision_id, choice, now, unit, assignment)
+                name, snapshot = replica.state.arms[choice.arm].name, replica.snapshot_due
+            if self.append(event):
+                if snapshot:
+                    self._save_snapshot()
+                return Decision(decision_id, name, choice.probability, None, choice.holdout)
+        raise _overtaken(f"the unit {shown(unit)}")
+
+    def _choice(self, replica: Replica, decision_id: str, unit: str | None, now: float) -> tuple[Choice, int | None]:
+        """The choice for a decision, and the number of the assignment that it makes."""
+        traffic, state = self.settings.traffic, replica.state
+        if traffic is None or not traffic.sticky or unit is None or traffic.in_holdout(unit, self.settings.seed):
+            return replica.chooser.choose(decision_id, unit, now), None
+        before = self.backend.assignment(self.found.id, unit)
+        if before is not None and before.arm < len(state.arms):
+            arm = state.arms[before.arm]
+            if arm.active and not arm.removed:
+                return Choice(before.arm, before.probability, "sticky"), None
+        assignment = 1 if before is None or before.assignment is None else before.assignment + 1
+        return replica.chooser.choose(decision_id, unit, now), assignment
+
+    def record(self, unit: str | None, arm: str, probability: float | None) -> Decision:
+        """Record a choice that was made elsewhere."""
+        now = float(self.clock())
+        with self.lock:
+            replica = self.replica()
+            tally = replica.state.named(arm)
+            decision_id = self.ids.next()
+            choice = Choice(tally.number, probability, "recorded")
+            event = self._decision(replica, decision_id, choice, now, unit, None)
+        self.append(event)
+        return Decision(decision_id, arm, probability)
+
+    def _decision(
+        self, replica: Replica, decision_id: str, choice: Choice, now: float, unit: str | None, assignment: int | None
+    ) -> Event:
+        return new_event(
+            Kind.DECISION, decision_id, 0, arm=choice.arm, round_=replica.state.rounds, holdout=int(choice.holdout),
+            time=now, probability=choice.probability, unit=unit, assignment=assignment, seen=replica.horizon,
+            detail=choice.origin,
+        )  # fmt: skip
+
+    def _save_snapshot(self) -> None:
+        with self.lock:
+            replica = self._replica
+            if replica is not None and replica.snapshot_due:
+                replica.save_snapshot()
+
+    # Rewards -------------------------------------------------------------------------------------------------------
+
+    def change(self, decision_id: str, kind: Kind, amount: float | None, event: str | None) -> Receipt:
+        """Append what became of a decision."""
+        now = float(self.clock())
+        for _ in range(ATTEMPTS):
+            chain = self.backend.chain(self.found.id, decision_id)
+            if not chain or chain[0].kind != Kind.DECISION:
+                raise self.unknown(decision_id)
+            row = next_event(chain, kind, amount, event, now)
+            if row is None:
+                return self._receipt(chain[0].arm, Receipt.REPEATED)
+            if self.append(row):
+                return self._receipt(row.arm, Receipt.COUNTED)
+            if event is not None:
+                self._check_event(event, decision_id)
+        raise _overtaken(f"decision {shown(decision_id)}")
+
+    def _check_event(self, event: str, decision_id: str) -> None:
+        """Raise if the event id belongs to another decision."""
+        other = self.backend.by_event(self.found.id, event)
+        if other is not None and other.decision != decision_id:
+            raise StoreError(
+                f"event {shown(event)} was used for decision {shown(other.decision)}, got it for "
+                f"{shown(decision_id)}: an event id is for one event",
+                "conflict",
+            )
+
+    def _receipt(self, arm: int, receipt: Receipt) -> Receipt:
+        with self.lock:
+            known = self._replica.state.arms if self._replica is not None else []
+            return Receipt.ARM_REMOVED if arm < len(known) and known[arm].removed else receipt
+
+    def unknown(self, decision_id: str) -> StoreError:
+        """What to raise for a decision that is not in the log."""
+        return StoreError(
+            f"decision {shown(decision_id)} is unknown: report an id that decide() of this experiment returned",
+            "unknown",
+        )
+
+    # Changes of the experiment -------------------------------------------------------------------------------------
+
+    def alter(self, change: Callable[[State], dict[str, Any]]) -> None:
+        """Append a change that is made of the present state."""
+        for _ in range(ATTEMPTS):
+            with self.lock:
+                state = self.replica().state
+                made, version, rounds = change(state), state.changes + 1, state.rounds
+            event = new_event(
+                Kind.CHANGE, EXPERIMENT, version, round_=rounds, time=float(self.clock()),
+                detail=json.dumps(made, allow_nan=False),
+            )  # fmt: skip
+            if self.append(event):
+                return
+        raise _overtaken("the experiment")
+
+    def check_floor(self, state: State, change: int) -> None:
+        """Raise if the floor is too large for so many more active arms."""
+        if self.settings.traffic is not None:
+            self.settings.traffic.check_active(sum(arm.active for arm in state.playing) + change)
+
+    def check_control(self, arm: ArmTally) -> None:
+        """Raise if the holdout needs the arm."""
+        traffic = self.settings.traffic
+        if traffic is not None and traffic.holdout > 0.0 and arm.name == traffic.control:
+            raise ValueError(f"arm {shown(arm.name)} is the control of the holdout and cannot be removed")
+
+
+def _overtaken(what: str) -> StoreError:
+    return StoreError(f"other processes changed {what} {ATTEMPTS} times while this one tried to", "unavailable")

@@ -1,0 +1,251 @@
+"""A store: experiments in a database."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bootleader._core.text import shown
+from bootleader._core.validation import positive
+from bootleader.agent._decisions import DEFAULT_AGE
+from bootleader.agent._learner_factory import known_sds
+from bootleader.agent._validation import named_arms
+from bootleader.agent.traffic import Traffic
+from bootleader.policies import Policy
+from bootleader.store._backend import Backend, Found
+from bootleader.store._errors import DuplicateKey, StoreError
+from bootleader.store._events import EXPERIMENT, Event, Kind, new_event
+from bootleader.store._rewards import checked_id
+from bootleader.store._settings import Settings
+from bootleader.store._writer import Writer
+from bootleader.store.experiment import Experiment
+
+if TYPE_CHECKING:
+    from bootleader.agent.agent import Agent
+
+
+class Store:
+    """Experiments in a database, for many processes.
+
+    Parameters
+    ----------
+    url : str
+        ``sqlite:///shop.db`` (a path), ``sqlite:////var/shop.db`` (an absolute path), ``sqlite://`` (in memory, for
+        this process only) or ``postgresql://...``, which needs ``pip install 'bootleader[postgres]'``. The tables are
+        created, or brought up to date, when the store is opened.
+    timeout : float
+        Seconds to wait for a locked, stopped or unreachable database before :class:`StoreError` is raised.
+    policies : iterable of types, optional
+        Policy classes of your own that experiments may have.
+    clock : callable
+        Returns the time in seconds since 1970. Times are stored with the events; the only thing that depends on them is
+        when an arm without rewards is tried again because its first decisions are older than ``max_age``.
+
+    Raises
+    ------
+    StoreError
+        If the database cannot be opened, or a newer version of the library made its tables.
+    ValueError
+        If the URL is of another kind.
+
+    Examples
+    --------
+    >>> import bootleader as bl
+    >>> store = Store("sqlite://")
+    >>> button = store.create("button", bl.AdaptiveReBoot(), arms=["blue", "green", "red"])
+    >>> store.list()
+    ['button']
+    >>> store.open("button").decide().probability
+    0.3333333333333333
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        timeout: float = 30.0,
+        policies: Iterable[type[Policy]] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if not isinstance(url, str):
+            raise TypeError(f"url must be a string, such as sqlite:///shop.db, got {shown(url)}")
+        self._backend = backend_of(url, positive("timeout", timeout))
+        self._policies, self._clock = tuple(policies), clock
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections of this process; the next call opens new ones."""
+        self._backend.close()
+
+    def create(
+        self,
+        name: str,
+        policy: Policy,
+        arms: Iterable[str] | Mapping[str, Any],
+        *,
+        seed: int | None = None,
+        maximize: bool = True,
+        half_life: float | None = None,
+        traffic: Traffic | None = None,
+        max_age: float = DEFAULT_AGE,
+        probabilities: bool = True,
+    ) -> Experiment:
+        """Create an experiment.
+
+        Parameters
+        ----------
+        name : str
+            A name that no experiment of the store has.
+        policy : Policy
+            Who chooses, such as ``AdaptiveReBoot()``.
+        arms : list of str, or dict
+            The arms' names; as a dict, with metadata.
+        seed : int, optional
+            Keys all random numbers, together with the name and the decision's id. By default drawn and stored.
+        maximize : bool
+            Whether rewards are gains (True) or costs.
+        half_life : float, optional
+            In rounds: a reward counts half as much when so many rewards have come since its *decision*.
+        traffic : Traffic, optional
+            Rules beside the policy.
+        max_age : float
+            Seconds after which an open decision no longer keeps an arm without rewards from being tried again. Rewards
+            are accepted at any age.
+        probabilities : bool
+            False leaves out the probabilities of choices, for very many arms. The choice is then made by drawn indices.
+
+        Returns
+        -------
+        Experiment
+            Ready for decisions.
+
+        Raises
+        ------
+        StoreError
+            With reason ``"exists"`` if the name is in use.
+        TypeError, ValueError
+            If an argument is not what is described here.
+        """
+        settings = Settings.of(policy, seed, maximize, half_life, traffic, max_age, probabilities)
+        named = named_arms(arms)
+        if traffic is not None:
+            traffic.check_active(max(1, len(named)))
+            if traffic.control is not None and traffic.control not in named:
+                raise ValueError(f"control must be one of the arms, got {shown(traffic.control)}")
+        sds = known_sds(settings.policy, len(named)) if named else []
+        rows = [
+            {"name": arm, "metadata": metadata, "noise_sd": sd}
+            for (arm, metadata), sd in zip(named.items(), sds, strict=True)
+        ]
+        return self._created(name, settings, {"change": "create", "arms": rows}, [])
+
+    def _created(self, name: str, settings: Settings, change: dict[str, Any], more: Sequence[Event]) -> Experiment:
+        name = checked_id("name", name)
+        now = float(self._clock())
+        first = new_event(Kind.CHANGE, EXPERIMENT, 1, time=now, detail=json.dumps(change, allow_nan=False))
+        try:
+            found = self._backend.create(name, settings.to_json(), [first, *more], now)
+        except DuplicateKey:
+            raise StoreError(f"there is an experiment {shown(name)} already: open it, or remove it", "exists") from None
+        return self._experiment(found, settings)
+
+    def open(self, name: str) -> Experiment:
+        """Open an experiment, in any process.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Returns
+        -------
+        Experiment
+            The same as every other process has.
+
+        Raises
+        ------
+        StoreError
+            With reason ``"unknown"`` if there is none of this name.
+        """
+        found = self._find(name)
+        return self._experiment(found, Settings.from_json(found.settings, self._policies))
+
+    def _find(self, name: str) -> Found:
+        found = self._backend.find(name) if isinstance(name, str) else None
+        if found is None:
+            raise StoreError(f"there is no experiment {shown(name)} in this store", "unknown")
+        return found
+
+    def _experiment(self, found: Found, settings: Settings) -> Experiment:
+        return Experiment(Writer(self._backend, found, settings, self._clock))
+
+    def remove(self, name: str) -> None:
+        """Remove an experiment. Workers that still decide for it get :class:`StoreError`.
+
+        Parameters
+        ----------
+        name : str
+            Its name, which is free again.
+
+        Raises
+        ------
+        StoreError
+            With reason ``"unknown"`` if there is none of this name.
+        """
+        self._backend.remove(self._find(name).id, float(self._clock()))
+
+    def import_agent(self, name: str, agent: Agent, *, traffic: Traffic | None = None) -> Experiment:
+        """Create an experiment that goes on where an agent of one process is.
+
+        Parameters
+        ----------
+        name : str
+            A name that no experiment of the store has.
+        agent : Agent
+            Its policy, arms, moments and decisions are taken over; its open decisions can be rewarded here.
+        traffic : Traffic, optional
+            Rules beside the policy; by default the agent's.
+
+        Returns
+        -------
+        Experiment
+            Ready for decisions.
+        """
+        from bootleader.store._agents import imported
+
+        settings, change, events = imported(agent, traffic)
+        return self._created(name, settings, change, events)
+
+    def list(self) -> builtins.list[str]:
+        """The names of the experiments.
+
+        Returns
+        -------
+        list of str
+            In the order of their creation.
+        """
+        return self._backend.names()
+
+
+def backend_of(url: str, timeout: float) -> Backend:
+    """The database of a URL."""
+    scheme, _, rest = url.partition(":")
+    if scheme == "sqlite":
+        from bootleader.store._sqlite import SqliteBackend, sqlite_path
+
+        return SqliteBackend(sqlite_path(rest), timeout)
+    if scheme in ("postgresql", "postgres"):
+        from bootleader.store._postgres import PostgresBackend
+
+        return PostgresBackend(url, timeout)
+    raise ValueError(
+        f"url must be like sqlite:///shop.db, sqlite:////var/shop.db or postgresql://..., got {shown(url)}"
+    )

@@ -1,0 +1,83 @@
+"""Damage is found and named; what is not damaged can be read."""
+
+from __future__ import annotations
+
+import pytest
+
+import bootleader as bl
+from bootleader import StoreError
+from bootleader.store import _schema
+from tests.store.test_experiment import reason_of
+
+
+@pytest.fixture
+def button(store):
+    button = store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
+    for value in (1.0, 2.0, 3.0):
+        button.reward(button.decide().id, value)
+    return button
+
+
+def change(button, sql: str) -> None:
+    button._writer.backend.write(lambda execute: execute(sql, ()))
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("UPDATE bootleader_events SET value = 9.0 WHERE value = 2.0", "is damaged"),
+        ("UPDATE bootleader_events SET probability = 0.25 WHERE kind = 1", "is damaged"),
+        ("UPDATE bootleader_events SET seen = '1' WHERE kind = 1", "is damaged"),
+        ("UPDATE bootleader_events SET detail = 'sticky' WHERE kind = 1", "is damaged"),
+        ("DELETE FROM bootleader_events WHERE value = 2.0", "computed again"),
+        ("DELETE FROM bootleader_events WHERE kind = 1", "is missing"),
+    ],
+)
+def test_check_names_what_was_changed(button, sql, said):
+    assert button.check()
+    change(button, sql)
+    check = button.check()
+    assert not check
+    assert said in str(check) or "the log says round" in str(check)
+
+
+def test_a_damaged_row_is_named_and_the_rest_is_readable(store_url, button):
+    ids = button.log()["id"].tolist()
+    change(button, "UPDATE bootleader_events SET value = 9.0 WHERE value = 2.0")
+    fresh = bl.Store(store_url).open("button")
+    with pytest.raises(StoreError, match=f"of decision '{ids[1]}'") as caught:
+        fresh.decide()
+    assert caught.value.reason == "damaged"
+    assert button.decide().arm  # a process that had read the row before goes on
+    table = button.log(events=True)
+    assert table["damaged"].sum() == 1
+    assert table[table["damaged"]]["decision"].tolist() == [ids[1]]
+    assert button.log()["reward"].dropna().tolist() == [1.0, 3.0]
+    assert reason_of(button.reward, ids[1], 2.0) == "damaged"
+
+
+def test_a_newer_store_is_refused(store, store_url, button):
+    change(button, f"UPDATE bootleader_schema SET version = {_schema.VERSION + 1}")
+    assert reason_of(bl.Store, store_url) == "version"
+
+
+def test_an_event_of_a_newer_library_is_refused(store_url, button, monkeypatch):
+    from bootleader.store import _events
+
+    unknown = _events.new_event(9, "future-1", 0, time=1.0)
+    button._writer.backend.append(button._writer.found.id, [unknown])
+    assert reason_of(button.decide) == "version"
+    assert reason_of(bl.Store(store_url).open("button").summary) == "version"
+
+
+def test_settings_of_a_newer_library_are_refused(store, button):
+    change(button, """UPDATE bootleader_experiments SET settings = '{"format": 99}'""")
+    assert reason_of(store.open, "button") == "version"
+    change(button, "UPDATE bootleader_experiments SET settings = 'nothing'")
+    assert reason_of(store.open, "button") == "damaged"
+
+
+def test_no_database_at_all(tmp_path):
+    assert reason_of(bl.Store, f"sqlite:///{tmp_path}/missing/store.db") == "unavailable"
+    (tmp_path / "text.db").write_text("not a database, " * 500)
+    assert reason_of(bl.Store, f"sqlite:///{tmp_path}/text.db") == "damaged"

@@ -1,0 +1,338 @@
+"""What an experiment does, on every backend."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import threading
+
+import pytest
+
+import bootleader as bl
+from bootleader import Receipt, StoreError
+
+ARMS = ["blue", "green", "red"]
+
+
+def reason_of(call, *args, **options) -> str:
+    with pytest.raises(StoreError) as caught:
+        call(*args, **options)
+    return caught.value.reason
+
+
+@pytest.fixture
+def button(store):
+    return store.create("button", bl.AdaptiveReBoot(), ARMS, seed=7)
+
+
+def test_a_second_process_sees_everything(store, store_url, button):
+    first = button.decide(unit="visitor-1")
+    with bl.Store(store_url) as other:
+        assert other.list() == ["button"]
+        theirs = other.open("button")
+        assert theirs.reward(first.id, 12.5, event="order-1") == Receipt.COUNTED
+        second = theirs.decide()
+        assert second.id != first.id
+    assert button.reward(second.id, 3.0) == Receipt.COUNTED
+    table = button.summary()
+    assert table["pulls"].sum() == 2
+    assert table["open"].sum() == 0
+    log = button.log()
+    assert log["reward"].tolist() == [12.5, 3.0]
+    assert log["unit"].iloc[0] == "visitor-1"
+    assert log["unit"].isna().tolist() == [False, True]
+    assert set(log["origin"]) == {"chosen"}
+    check = button.check()
+    assert check, str(check)
+    assert (check.decisions, check.audited, check.events) == (2, 2, 5)
+
+
+def test_a_reward_counts_once(button):
+    first, second, third = (button.decide() for _ in range(3))
+    assert button.reward(first.id, 1.0, event="e1") == Receipt.COUNTED
+    assert button.reward(first.id, 1.0, event="e1") == Receipt.REPEATED
+    assert button.reward(first.id, 1.0) == Receipt.REPEATED
+    assert reason_of(button.reward, first.id, 2.0, event="e1") == "conflict"
+    assert reason_of(button.reward, first.id, 2.0) == "conflict"
+    assert reason_of(button.reward, first.id, 1.0, event="e2") == "conflict"  # an event of its own: add() is meant
+    assert reason_of(button.reward, second.id, 1.0, event="e1") == "conflict"  # the id of another decision's event
+    assert reason_of(button.amend, first.id, 1.0, event="e1") == "conflict"
+    assert button.reward(second.id, 0.0) == Receipt.COUNTED
+    assert button.reward(second.id, -0.0) == Receipt.REPEATED
+    assert reason_of(button.reward, "made-up", 1.0) == "unknown"
+    assert reason_of(button.reward, "#experiment", 1.0) == "unknown"
+    assert reason_of(button.withdraw, third.id) == "conflict"
+    assert button.summary()["pulls"].sum() == 2
+    assert button.check()
+
+
+def rewards_of(experiment) -> dict[str, float]:
+    return dict(zip(experiment.log()["id"], experiment.log()["reward"], strict=True))
+
+
+def test_rewards_come_in_parts(button):
+    decision = button.decide().id
+    assert button.reward(decision, 0.0, event="cart") == Receipt.COUNTED
+    assert button.add(decision, 45.0, event="purchase") == Receipt.COUNTED
+    assert button.add(decision, 45.0, event="purchase") == Receipt.REPEATED
+    assert reason_of(button.add, decision, 46.0, event="purchase") == "conflict"
+    assert rewards_of(button) == {decision: 45.0}
+    assert button.add(decision, -45.0, event="refund") == Receipt.COUNTED
+    assert rewards_of(button) == {decision: 0.0}
+    assert button.amend(decision, 7.0, event="correction") == Receipt.COUNTED
+    assert button.amend(decision, 7.0, event="correction") == Receipt.REPEATED
+    assert button.amend(decision, 7.0) == Receipt.REPEATED
+    assert button.withdraw(decision, event="fraud") == Receipt.COUNTED
+    assert button.summary()["pulls"].sum() == 0
+    assert button.summary()["open"].sum() == 1
+    assert button.amend(decision, 9.0) == Receipt.COUNTED
+    assert button.summary()["mean"].dropna().tolist() == [9.0]
+    assert len(button.log(events=True)) == 8
+    assert button.check(), str(button.check())
+
+
+def test_an_amendment_that_overtakes_its_reward_counts(button):
+    first, second = button.decide().id, button.decide().id
+    button.amend(first, 0.0, event="refund")
+    assert button.reward(first, 45.0, event="order") == Receipt.COUNTED
+    assert button.reward(first, 45.0, event="order") == Receipt.REPEATED
+    button.add(second, 5.0, event="tip")
+    button.reward(second, 45.0)
+    assert rewards_of(button) == {first: 0.0, second: 50.0}
+    assert button.check(), str(button.check())
+
+
+def test_arms_come_and_go(store, store_url, button):
+    theirs = bl.Store(store_url).open("button")
+    button.add_arm("gold", {"hex": "#ffd700"})
+    assert theirs.arms == {"blue": None, "green": None, "red": None, "gold": {"hex": "#ffd700"}}
+    theirs.pause_arm("red")
+    assert button.paused == ["red"]
+    with pytest.raises(ValueError, match="already paused"):
+        button.pause_arm("red")
+    button.resume_arm("red")
+    decision = button.decide(arm="blue", probability=0.25)
+    assert decision.probability == 0.25
+    theirs.remove_arm("blue")
+    assert set(button.arms) == {"green", "red", "gold"}
+    assert button.reward(decision.id, 1.0) == Receipt.ARM_REMOVED
+    assert reason_of(button.decide, arm="blue") == "unknown"
+    with pytest.raises(ValueError, match="was removed"):
+        button.add_arm("blue")
+    button.add_arm("blue", again=True)
+    assert button.summary().loc["blue", "pulls"] == 0
+    with pytest.raises(ValueError, match="already here"):
+        theirs.add_arm("gold")
+    assert button.audit(decision.id).origin == "recorded"
+    assert button.check()
+
+
+def test_no_arm_is_active(store):
+    alone = store.create("alone", bl.UCB1(), ["a"])
+    alone.pause_arm("a")
+    assert reason_of(alone.decide) == "unknown"
+    assert alone.summary()["probability"].tolist() == [0.0]
+
+
+def test_traffic_is_in_the_logged_probability(store):
+    rules = bl.Traffic(floor=0.1, holdout=0.2, control="blue", sticky=True, ramp=bl.Ramp(0.15, 50))
+    button = store.create("button", bl.ReBoot(sigma_a=1.5), ARMS, seed=3, traffic=rules)
+    for arm, value in (("blue", 0.0), ("green", 50.0), ("red", 0.0)):
+        button.learn_summary(arm, 100, value, 1.0)
+    decisions = {unit: button.decide(unit=f"u{unit}") for unit in range(40)}
+    log = button.log()
+    held = log[log["holdout"]]
+    assert 0 < len(held) < 20
+    assert set(held["arm"]) == {"blue"}
+    assert set(held["probability"]) == {1.0}
+    chosen = log[~log["holdout"]]
+    assert set(chosen["probability"].round(9)) <= {0.1, 0.8}
+    again = {unit: button.decide(unit=f"u{unit}") for unit in range(40)}
+    for unit, decision in decisions.items():
+        assert (again[unit].arm, again[unit].probability) == (decision.arm, decision.probability)
+    before = button.summary()["pulls"].sum()
+    button.reward(log["id"][int(held.index[0])], 1000.0)
+    assert button.summary()["pulls"].sum() == before  # set apart
+    button.add_arm("gold")
+    assert button.probabilities()["gold"] == pytest.approx(0.15)
+    assert sum(button.probabilities().values()) == pytest.approx(1.0, abs=1e-12)
+    with pytest.raises(ValueError, match="unit must be given"):
+        button.decide()
+    with pytest.raises(ValueError, match="control"):
+        button.remove_arm("blue")
+    button.pause_arm("green")
+    moved = next(unit for unit, decision in decisions.items() if decision.arm == "green")
+    first = button.decide(unit=f"u{moved}")
+    assert first.arm != "green"
+    assert button.decide(unit=f"u{moved}").arm == first.arm
+    assert button.check(), str(button.check())
+
+
+@pytest.mark.parametrize("policy", [bl.UCB1(), bl.Giro(), bl.StudentThompson(), bl.PHE()], ids=repr)
+def test_other_policies_are_audited_too(memory, policy):
+    experiment = memory.create("other", policy, ["a", "b"], seed=1, maximize=not isinstance(policy, bl.UCB1))
+    for value in range(12):
+        decision = experiment.decide()
+        experiment.reward(decision.id, 0.25 if value % 3 else 0.75)
+    experiment.amend(decision.id, 0.5)
+    assert experiment.check(), str(experiment.check())
+
+
+def test_costs_and_a_half_life(memory):
+    costs = memory.create("costs", bl.AdaptiveReBoot(), ["a", "b"], seed=1, maximize=False, half_life=20)
+    for _ in range(60):
+        decision = costs.decide()
+        costs.reward(decision.id, 1.0 if decision.arm == "a" else 3.0)
+    table = costs.summary()
+    assert table["mean"].tolist() == [1.0, 3.0]
+    assert table["weight"].max() < 31.0
+    assert table["share"].idxmax() == "a"
+    assert costs.check(), str(costs.check())
+    with pytest.raises(ValueError, match="half-life"):
+        costs.verdict()
+
+
+def test_bad_arguments_change_nothing(store, button):
+    decision = button.decide().id
+    events = len(button.log(events=True))
+    for value in (float("nan"), 1e66, "1", None, [1.0]):
+        with pytest.raises((TypeError, ValueError)):
+            button.reward(decision, value)
+    for event in ("", "x" * 201, "a\0b", 3):
+        with pytest.raises((TypeError, ValueError)):
+            button.reward(decision, 1.0, event=event)
+    for options in ({"unit": ""}, {"unit": "a\nb"}, {"probability": 0.5}, {"arm": "blue", "probability": 0.0}):
+        with pytest.raises((TypeError, ValueError)):
+            button.decide(**options)
+    with pytest.raises(TypeError):
+        button.reward(7, 1.0)
+    assert reason_of(store.create, "button", bl.UCB1(), ["a"]) == "exists"
+    assert reason_of(store.open, "other") == "unknown"
+    with pytest.raises(TypeError, match="policy"):
+        store.create("other", "UCB1", ["a"])
+    with pytest.raises(TypeError, match="an agent plays"):
+        store.create("other", bl.IMED(), ["a"])
+    with pytest.raises(ValueError, match="url"):
+        bl.Store("mysql://shop")
+    assert len(button.log(events=True)) == events
+
+
+def test_an_experiment_can_be_removed(store, button):
+    decision = button.decide()
+    store.remove("button")
+    assert store.list() == []
+    assert reason_of(button.decide) == "removed"
+    assert reason_of(button.reward, decision.id, 1.0) == "removed"
+    assert reason_of(store.remove, "button") == "unknown"
+    store.create("button", bl.UCB1(), ["a"])
+    assert store.open("button").arms == {"a": None}
+
+
+def test_an_agent_moves_in_and_out(store):
+    agent = bl.Agent(bl.AdaptiveReBoot(), {"a": {"n": 1}, "b": None, "c": None}, seed=5, maximize=False)
+    for place in range(40):
+        agent.update("ab"[place % 2], 10.0 + place % 7)
+    waiting = agent.decide()
+    agent.remove_arm("c") if waiting.arm != "c" else agent.remove_arm("b")
+    here = store.import_agent("moved", agent)
+    columns = ["pulls", "weight", "mean", "standard_error", "active"]
+    assert here.summary()[columns].equals(agent.summary()[columns])
+    assert here.arms == agent.arms
+    assert here.reward(waiting.id, 3.0) == Receipt.COUNTED
+    with pytest.raises(ValueError, match="was removed"):
+        here.add_arm("c" if waiting.arm != "c" else "b")
+    another = here.decide()
+    back = here.export()
+    assert back.open_decisions == {another.id: another.arm}
+    assert back.summary()[columns].equals(here.summary()[columns])
+    assert bl.Agent.from_json(back.to_json()).seed == 5
+
+
+def test_sticky_units_and_the_holdout_move_too(store):
+    rules = bl.Traffic(floor=0.1, holdout=0.3, control="a", sticky=True)
+    agent = bl.Agent(bl.ReBoot(sigma_a=1.5), ["a", "b"], seed=5, traffic=rules)
+    made = {f"u{k}": agent.decide(unit=f"u{k}") for k in range(12)}
+    here = store.import_agent("moved", agent)
+    assert here.traffic == rules
+    for unit, decision in made.items():
+        again = here.decide(unit=unit)
+        assert (again.arm, again.probability, again.holdout) == (decision.arm, decision.probability, decision.holdout)
+        here.reward(decision.id, 1.0)
+    assert here.summary()["pulls"].sum() == sum(not decision.holdout for decision in made.values())
+    back = here.export()
+    for unit, decision in made.items():
+        assert back.decide(unit=unit).arm == decision.arm
+    assert here.check()
+
+
+def test_what_the_bandit_brought(memory):
+    rules = bl.Traffic(holdout=0.5, control="a")
+    experiment = memory.create("shop", bl.UCB1(), ["a", "b"], seed=1, traffic=rules)
+    for k in range(400):
+        decision = experiment.decide(unit=f"u{k}")
+        experiment.reward(decision.id, float(decision.arm == "b") + 0.1 * (k % 7))
+    assert experiment.holdout_verdict().comparisons[0].outcome == "better"
+
+
+def test_a_warm_start(store):
+    button = store.create("button", bl.AdaptiveReBoot(), ARMS)
+    for arm, mean in zip(ARMS, (1.0, 2.0, 1.0), strict=True):
+        button.learn_summary(arm, 500, mean, 0.5)
+    table = button.summary()
+    assert table["pulls"].tolist() == [500, 500, 500]
+    assert table["standard_error"].tolist() == pytest.approx([0.5 / 500**0.5] * 3)
+    assert button.verdict().comparisons[0].outcome == "worse"
+    assert button.decide().arm == "green"
+    with pytest.raises(ValueError, match="where count is 1"):
+        button.learn_summary("blue", 1, 2.0, 1.0)
+
+
+def test_threads_share_an_experiment(button):
+    failed = []
+
+    def work() -> None:
+        try:
+            for _ in range(8):
+                button.reward(button.decide().id, 1.0)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert button.summary()["pulls"].sum() == 32
+    assert button.check()
+
+
+def test_asyncio_is_not_blocked(button):
+    async def visits() -> list[bl.Decision]:
+        return await asyncio.gather(*(button.adecide() for _ in range(5)))
+
+    assert len({decision.id for decision in asyncio.run(visits())}) == 5
+
+
+def in_child(button, answers) -> None:
+    decision = button.decide()
+    answers.put((decision.id, button.reward(decision.id, 2.0)))
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
+def test_a_fork_gets_connections_of_its_own(button):
+    before = button.decide()
+    context = multiprocessing.get_context("fork")
+    answers = context.SimpleQueue()
+    children = [context.Process(target=in_child, args=(button, answers)) for _ in range(3)]
+    with button._writer.lock:  # held by this thread at the fork
+        for child in children:
+            child.start()
+    told = [answers.get() for _ in children]
+    for child in children:
+        child.join()
+        assert child.exitcode == 0
+    assert len({decision for decision, _ in told}) == 3
+    assert button.reward(before.id, 1.0) == Receipt.COUNTED
+    assert button.summary()["pulls"].sum() == 4
+    assert button.check()
