@@ -266,7 +266,7 @@ def test_sticky_units_and_the_holdout_move_too(store):
 
 
 def test_what_the_bandit_brought(memory):
-    rules = bl.Traffic(holdout=0.5, control="a")
+    rules = bl.Traffic(floor=0.3, holdout=0.5, control="a")
     experiment = memory.create("shop", bl.UCB1(), ["a", "b"], seed=1, traffic=rules)
     for k in range(400):
         decision = experiment.decide(unit=f"u{k}")
