@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
@@ -15,6 +16,7 @@ from bootleader.agent._laws import Laws
 from bootleader.agent._learner import HistoryLearner, Learner
 from bootleader.agent._win_probability_binomial import lattice_winning_probabilities
 from bootleader.agent._win_probability_student import winning_probabilities
+from bootleader.agent._win_probability_trapezoid import few_winning_probabilities
 
 Floats = npt.NDArray[np.float64]
 
@@ -128,19 +130,26 @@ def _uniform(n: int) -> Floats:
 
 def _index_chances(learner: IndexLearner, laws: Laws) -> Floats:
     rule, arms = learner.rule, len(laws.playing)
-    location, scale, shape = np.array([laws.location, laws.scale, laws.shape])
     match rule.noise:
         case Noise.NORMAL | Noise.STUDENT:
-            df = shape if rule.noise == Noise.STUDENT else np.full(arms, np.inf)
-            tolerance = TOLERANCE_FEW if arms <= FEW_ARMS else TOLERANCE_MANY
-            chances = winning_probabilities(location, scale, df, tolerance)
+            chances = _winning(
+                laws.location, laws.scale, laws.shape if rule.noise == Noise.STUDENT else [math.inf] * arms
+            )
         case Noise.FAIR_COINS:
-            chances = lattice_winning_probabilities(location, scale, shape)
+            chances = lattice_winning_probabilities(*np.array([laws.location, laws.scale, laws.shape]))
         case _:
-            indices = location + scale * learner.certain_noise()
+            indices = np.array(laws.location) + np.array(laws.scale) * learner.certain_noise()
             leads = indices == indices.max()
             chances = leads / leads.sum()
-    return rule.epsilon / arms + (1.0 - rule.epsilon) * chances
+    return rule.epsilon / arms + (1.0 - rule.epsilon) * chances if rule.epsilon > 0.0 else chances
+
+
+def _winning(location: Sequence[float], scale: Sequence[float], df: Sequence[float]) -> Floats:
+    """The probability that each normal or Student variable is the largest."""
+    if len(location) > FEW_ARMS:
+        return winning_probabilities(location, scale, df, TOLERANCE_MANY)
+    chances = few_winning_probabilities(location, scale, df)
+    return winning_probabilities(location, scale, df, TOLERANCE_FEW) if chances is None else chances
 
 
 def _history_chances(learner: HistoryLearner, playing: Sequence[int]) -> tuple[Floats, Floats]:

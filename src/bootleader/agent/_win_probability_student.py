@@ -26,6 +26,7 @@ STUDENT_WIDTH, STUDENT_GRADING = 1.0, 2.0
 LENIENT: Final = 1e-8  # a tolerance from which on a Student's panels may be wider by
 LENIENCE: Final = 2.0  # this factor
 CLOSED_FORM_UNTIL: Final = 60  # whole degrees of freedom whose distribution is summed term by term
+PEAK_BY_SERIES: Final = 1000.0  # degrees of freedom from which on
 CHUNK: Final = 1 << 20  # values held at once
 SMALLEST: Final = 1e-300
 MOST_HALVINGS: Final = 200  # of a panel, after which it counts as resolved
@@ -273,9 +274,15 @@ def _pdf(z: Floats, df: Floats) -> Floats:
         if math.isinf(n):
             density[rows] = np.exp(-0.5 * z[rows] ** 2) / math.sqrt(2.0 * math.pi)
         else:
-            peak = math.exp(math.lgamma(0.5 * (n + 1.0)) - math.lgamma(0.5 * n)) / math.sqrt(n * math.pi)
-            density[rows] = peak * _power(n / (n + z[rows] ** 2), 0.5 * (n + 1.0))
+            density[rows] = student_peak(float(n)) * _power(n / (n + z[rows] ** 2), 0.5 * (n + 1.0))
     return density
+
+
+def student_peak(n: float) -> float:
+    """A Student's density at its centre; by a series where the difference of two large logarithms loses digits."""
+    if n > PEAK_BY_SERIES:
+        return (1.0 - 1.0 / (4.0 * n) + 1.0 / (32.0 * n**2) + 5.0 / (128.0 * n**3)) / math.sqrt(2.0 * math.pi)
+    return math.exp(math.lgamma(0.5 * (n + 1.0)) - math.lgamma(0.5 * n)) / math.sqrt(n * math.pi)
 
 
 def _power(base: Floats, exponent: float) -> Floats:

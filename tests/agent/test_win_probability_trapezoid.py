@@ -1,0 +1,89 @@
+"""The trapezoidal rule for a few arms: right to nine digits, or no answer."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import stdtr
+
+import bootleader as bl
+from bootleader.agent import _win_probability_trapezoid as trapezoid
+from bootleader.agent._win_probability_student import winning_probabilities
+from bootleader.agent._win_probability_trapezoid import few_winning_probabilities
+
+INF = math.inf
+KINDS = {
+    "normal": [INF],
+    "young": [1.0, 2.0, 3.0, 5.0, 8.0, 11.0, INF],
+    "faded": [1.3, 2.5, 6.7, 19.5],
+    "nearly normal": [21.0, 60.5, 99.0, 1e4, 1e8],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("arms", [2, 10, 40])
+def test_it_agrees_with_adaptive_quadrature(arms: int, kind: str) -> None:
+    rng = np.random.default_rng(arms)
+    answered = 0
+    for orders in (0.3, 1.0, 2.0, 4.0):
+        location = (rng.normal(size=arms) * rng.choice([0.05, 0.5, 3.0])).tolist()
+        scale, df = (10.0 ** rng.uniform(-orders, 0.0, arms)).tolist(), rng.choice(KINDS[kind], arms).tolist()
+        got = few_winning_probabilities(location, scale, df)
+        if got is not None:
+            answered += 1
+            assert np.abs(got - winning_probabilities(location, scale, df, tolerance=1e-12)).max() < 2e-10
+            assert got.sum() == pytest.approx(1.0, abs=1e-14)
+    assert answered >= 3
+
+
+def test_nodes_are_doubled_until_they_suffice(monkeypatch: Any) -> None:
+    location, scale, df = [0.0, 0.3, -0.2, 0.1], [1.0, 0.5, 2.0, 0.8], [INF, INF, 2.0, INF]
+    wanted = winning_probabilities(location, scale, df, tolerance=1e-12)
+    monkeypatch.setattr(trapezoid, "NORMAL_STEP", 40.0)
+    monkeypatch.setattr(trapezoid, "STUDENT_STEP", 40.0)
+    got = few_winning_probabilities(location, scale, df)
+    assert got is not None
+    assert np.abs(got - wanted).max() < 2e-10
+    monkeypatch.setattr(trapezoid, "MOST_NODES", 40)
+    assert few_winning_probabilities(location, scale, df) is None
+    monkeypatch.setattr(trapezoid, "OFF_BY", 1.0)  # without the two estimates the error would be visible
+    monkeypatch.setattr(trapezoid, "HALF_OFF_BY", 1.0)
+    coarse = few_winning_probabilities(location, scale, df)
+    assert coarse is not None
+    assert np.abs(coarse - wanted).max() > 1e-8
+
+
+@pytest.mark.parametrize("n", [1.0, 2.0, 3.0, 4.0, 7.0, 12.0, 19.0, 19.5, 20.0, 20.5, 33.0, 61.0, 1000.0, 1e7])
+def test_distribution_and_density_are_those_of_the_student(n: float) -> None:
+    from scipy.stats import t
+
+    z = np.array([[-1e4, -40.0, -9.0, -3.0, -1.0, 0.0, 0.2, 1.0, 2.5, 7.0, 30.0, 1e5]])
+    below, density = trapezoid._distributions(trapezoid._kinds((n,)), z)
+    np.testing.assert_allclose(below, stdtr(n, z), atol=3e-14, rtol=0)
+    np.testing.assert_allclose(density, t.pdf(z, n), atol=1e-14, rtol=1e-9)
+
+
+def test_what_it_does_not_resolve_has_no_answer() -> None:
+    assert few_winning_probabilities([0.0, 1.0], [1.0, 0.0], [INF, INF]) is None
+    assert few_winning_probabilities([0.0, 1.0], [1.0, 1e-13], [INF, INF]) is None
+    assert few_winning_probabilities([0.0, 1e30], [1.0, 1.0], [INF, INF]) is None
+    assert few_winning_probabilities([0.0, 1.0], [1e120, 1e120], [INF, INF]) is None
+    sure = few_winning_probabilities([0.0, 100.0, 1.0], [1.0, 1.0, 2.0], [INF, INF, INF])
+    assert sure is not None
+    assert sure.tolist() == [0.0, 1.0, 0.0]
+
+
+def test_an_agent_of_few_arms_takes_it_and_one_arm_is_certain() -> None:
+    agent = bl.Agent(bl.AdaptiveReBoot(), ["a", "b", "c"], seed=1)
+    agent.update_many(["a", "b", "c"] * 3, [0.0, 1.0, 2.0, 1.5, 0.5, 0.2, 1.0, 1.0, 0.0])
+    laws = agent._learner.laws_now()  # type: ignore[attr-defined]
+    assert (
+        list(agent.probabilities().values())
+        == few_winning_probabilities(laws.location, laws.scale, laws.shape).tolist()
+    )
+    agent.pause_arm("b")
+    agent.pause_arm("c")
+    assert agent.probabilities()["a"] == 1.0
