@@ -46,7 +46,7 @@ def test_a_policy_that_looks_at_all_arms_at_once_is_for_simulations(policy: Any)
         agent_of(policy)
     body = json.loads(agent_of().to_json())
     body.pop("checksum")
-    body["policy"] = {"name": type(policy).__name__, "parameters": {}}
+    body["policy"] = {"name": type(policy).__name__, "parameters": policy.parameters}
     with pytest.raises(ValueError, match="an agent does not play"):
         bl.Agent.from_json(json.dumps({**body, "checksum": checksum(body)}))
 

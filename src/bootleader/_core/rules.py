@@ -213,6 +213,15 @@ def learn_nothing(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, re
     """Learn nothing beside the arms' statistics."""
 
 
+def largest_mean(params: Any, arms: Any, memory: Any, shared: Any) -> Any:
+    """The arm with the largest mean; the first of several."""
+    recommended, largest = 0, -math.inf
+    for k in range(shared.arms):
+        if arms.count[k] > 0.0 and arms.mean[k] > largest:
+            recommended, largest = k, arms.mean[k]
+    return recommended
+
+
 @dataclass(frozen=True)
 class ChoiceRule:
     """The most general compiled rule: it sees all arms at once and has a memory of its own.
@@ -236,6 +245,9 @@ class ChoiceRule:
         Every arm is pulled this often before ``choose`` is asked.
     history : bool
         Whether the arms' rewards are kept.
+    recommend : callable
+        ``recommend(params, arms, memory, shared)`` returns the number of the arm that the rule takes for the best; by
+        default the one with the largest mean. It changes nothing.
 
     Examples
     --------
@@ -251,6 +263,12 @@ class ChoiceRule:
     params: tuple[float, ...] = (0.0,)
     initial_pulls: int = 1
     history: bool = False
+    recommend: Callable[..., Any] = largest_mean
+
+    @property
+    def functions(self) -> tuple[Callable[..., Any], ...]:
+        """``choose``, ``learn`` and ``recommend``."""
+        return self.choose, self.learn, self.recommend
 
     def uses_leader_tree(self, arms: int) -> bool:
         """Tell that no leader tree is used: the rule chooses by itself.

@@ -4,9 +4,12 @@ from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule, Noise
 from bootleader.policies.adaptive_reboot import AdaptiveReBoot
 from bootleader.policies.base import Knowledge, Policy
 from bootleader.policies.beta_thompson import BetaThompson
+from bootleader.policies.bootstrapped_ucb import BootstrappedUCB
 from bootleader.policies.chk import CHK
 from bootleader.policies.discounted import Discounted
+from bootleader.policies.ensemble_sampling import EnsembleSampling
 from bootleader.policies.epsilon_greedy import EpsilonGreedy
+from bootleader.policies.exp3 import Exp3
 from bootleader.policies.follow_the_leader import FollowTheLeader
 from bootleader.policies.giro import Giro
 from bootleader.policies.imed import IMED
@@ -15,12 +18,18 @@ from bootleader.policies.klucb import KLUCB
 from bootleader.policies.lbsda import LBSDA
 from bootleader.policies.maillard_sampling import MaillardSampling
 from bootleader.policies.moss import MOSS
+from bootleader.policies.multiplier_bootstrap import MultiplierBootstrap
+from bootleader.policies.npts import NPTS
 from bootleader.policies.phe import PHE
 from bootleader.policies.rbsda import RBSDA
 from bootleader.policies.reboot import ReBoot
 from bootleader.policies.residual_bootstrap import ResidualBootstrap
+from bootleader.policies.sliding_window_ucb import SlidingWindowUCB
 from bootleader.policies.student_thompson import StudentThompson
+from bootleader.policies.successive_rejects import SuccessiveRejects
 from bootleader.policies.thompson_sampling import ThompsonSampling
+from bootleader.policies.top_two_thompson import TopTwoThompson
+from bootleader.policies.tsallis_inf import TsallisINF
 from bootleader.policies.ucb1 import UCB1
 from bootleader.policies.ucb_tuned import UCBTuned
 from bootleader.policies.ucbv import UCBV
@@ -52,6 +61,15 @@ POLICIES: tuple[Policy, ...] = (
     CHK(),
     MaillardSampling(),
     KLMaillardSampling(),
+    NPTS(),
+    MultiplierBootstrap(),
+    EnsembleSampling(),
+    BootstrappedUCB(),
+    Exp3(),
+    TsallisINF(),
+    SlidingWindowUCB(window=500),
+    TopTwoThompson(),
+    SuccessiveRejects(),
 )
 
 # The public names, in the order of the API reference. ``bootleader`` exports them all.
@@ -74,11 +92,20 @@ __all__ = [
     "RBSDA",
     "WRSDA",
     "LBSDA",
+    "NPTS",
+    "MultiplierBootstrap",
+    "EnsembleSampling",
+    "BootstrappedUCB",
+    "Exp3",
+    "TsallisINF",
     "Giro",
     "PHE",
     "EpsilonGreedy",
     "FollowTheLeader",
     "Discounted",
+    "SlidingWindowUCB",
+    "TopTwoThompson",
+    "SuccessiveRejects",
     "Policy",
     "Knowledge",
     "IndexRule",

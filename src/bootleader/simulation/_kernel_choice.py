@@ -49,9 +49,9 @@ def _library_resamplers() -> tuple[Any, ...]:
 
 @cache
 def _library_choices(history: bool) -> tuple[Any, ...]:
-    """``choose`` and ``learn`` of the library's choice rules that keep the rewards, or of those that do not."""
+    """The functions of the library's choice rules that keep the rewards, or of those that do not."""
     rules = [policy.rule for policy in POLICIES if isinstance(policy.rule, ChoiceRule)]
-    return tuple(dict.fromkeys((rule.choose, rule.learn) for rule in rules if rule.history == history))
+    return tuple(dict.fromkeys(rule.functions for rule in rules if rule.history == history))
 
 
 def simulation_fingerprint(policy: Policy, bandit: Bandit) -> str:
@@ -62,7 +62,7 @@ def simulation_fingerprint(policy: Policy, bandit: Bandit) -> str:
     rule, kind = policy.rule, type(bandit)
     kernel: tuple[Any, ...]
     if isinstance(rule, ChoiceRule) or kind.changes is not Bandit.changes or _fades(rule):
-        functions = [getattr(rule, name, None) for name in ("law", "resample", "choose", "learn")]
+        functions = [getattr(rule, name, None) for name in ("law", "resample", "choose", "learn", "recommend")]
         kernel = (general_kernel.advance_general, rule_parts.parts_for, *functions)
     elif isinstance(rule, HistoryRule):
         kernel = (history.advance_history, history.choice, rule.resample)
@@ -91,9 +91,9 @@ def _group(function: Any, library: tuple[Any, ...]) -> tuple[Any, ...]:
 def _choice_group(rule: ChoiceRule) -> tuple[Any, ...]:
     """The choice rules that share a kernel with this one."""
     library = _library_choices(rule.history)
-    if (rule.choose, rule.learn) in library:
+    if rule.functions in library:
         return library
-    return ((*_group(rule.choose, ()), *_group(rule.learn, ())),)
+    return (tuple(_group(function, ())[0] for function in rule.functions),)
 
 
 def _draw_group(draws: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -189,7 +189,7 @@ def general(policy: Policy, bandit: Bandit, rounds: int, delayed: bool) -> tuple
         number = _place(rule.resample, functions)
     else:
         functions = _choice_group(rule)
-        number = _place((rule.choose, rule.learn), functions)
+        number = _place(rule.functions, functions)
     plan = GeneralPlan(
         function=number,
         noise=int(getattr(rule, "noise", 0)),
@@ -225,8 +225,9 @@ def _checked(policy: Policy, bandit: Bandit) -> Rule:
         case HistoryRule() if rule.resample not in _library_resamplers():
             history = ArmHistory(array, 0, 1, *(1.0,) * 5)
             check_compiles(rule.resample, (params, history, Contest(1.0, False), stream), f"resample of {policy!r}", 1)
-        case ChoiceRule() if (rule.choose, rule.learn) not in _library_choices(rule.history):
+        case ChoiceRule() if rule.functions not in _library_choices(rule.history):
             arms = ArmsView(*(array,) * 6, np.zeros(1, np.int64))
             check_compiles(rule.choose, (params, arms, array, shared, stream), f"choose of {policy!r}", 1)
             check_compiles(rule.learn, (params, arms, array, shared, 0, 1.0, stream), f"learn of {policy!r}", 0)
+            check_compiles(rule.recommend, (params, arms, array, shared), f"recommend of {policy!r}", 1)
     return rule

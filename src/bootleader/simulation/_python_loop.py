@@ -68,10 +68,9 @@ class LibraryPolicy:
     def update(self, arm: int, reward: float) -> None:
         self._player.learn(arm, reward)
 
-    def means(self) -> dict[int, float]:
-        """The sample means of the arms that have rewards; faded ones, if the policy has a half-life."""
-        player = self._player
-        return {k: player.anchor[k] + player.drift[k] for k in range(player.arms) if player.count[k] > 0.0}
+    def recommended(self) -> int:
+        """The arm that the policy takes for the best."""
+        return self._player.recommended()
 
 
 class LibraryRewards:
@@ -164,8 +163,8 @@ class LateRewards:
 class Recorder:
     """Records one run of a block at its checkpoints."""
 
-    def __init__(self, block: Block, runs: Runs, place: int, means: Callable[[], dict[int, float]] | None) -> None:
-        self._trajectory, self._place, self._means = runs.trajectory, place, means
+    def __init__(self, block: Block, runs: Runs, place: int, recommended: Callable[[], int] | None) -> None:
+        self._trajectory, self._place, self._recommended = runs.trajectory, place, recommended
         self._checkpoints, self._mark = block.checkpoints, 0
         self._learnt = [(0.0, 0.0, 0.0, 0.0)] * block.bandit.arms
         self._regret = self._reward = self._best_pulls = 0.0
@@ -174,8 +173,9 @@ class Recorder:
         """Take a reward into account that the policy learns."""
         self._learnt[arm] = welford(*self._learnt[arm], reward)
 
-    def _sample_means(self) -> dict[int, float]:
-        return {k: moments[1] + moments[2] for k, moments in enumerate(self._learnt) if moments[0] > 0.0}
+    def _largest_mean(self) -> int:
+        means = {k: moments[1] + moments[2] for k, moments in enumerate(self._learnt) if moments[0] > 0.0}
+        return max(means, key=means.__getitem__, default=0)
 
     def pulled(self, arm: int, reward: float, mean: list[float]) -> None:
         """Take a pull into account."""
@@ -189,8 +189,7 @@ class Recorder:
         if pulls != self._checkpoints[self._mark]:
             return
         place, recorded = (self._mark, self._place), self._trajectory
-        known = self._means() if self._means is not None else self._sample_means()
-        recommended = max(known, key=lambda k: known[k], default=0)
+        recommended = (self._recommended or self._largest_mean)()
         recorded.regret[place] = self._regret
         recorded.reward[place] = self._reward
         recorded.best_pulls[place] = self._best_pulls
@@ -223,8 +222,8 @@ def _play_run(
     if isinstance(policy, Policy):
         true_sd = None if runs.parameters is None else runs.parameters.sd[:arms, place]
         player = LibraryPolicy(policy, true_sd, block.seed, run, block.rounds)
-    means = player.means if isinstance(player, LibraryPolicy) else None
-    late, recorder = LateRewards(block.delay, block, place, stride), Recorder(block, runs, place, means)
+    recommended = player.recommended if isinstance(player, LibraryPolicy) else None
+    late, recorder = LateRewards(block.delay, block, place, stride), Recorder(block, runs, place, recommended)
     player.start(arms, np.random.default_rng([block.seed, run, USER_RANDOMNESS]))
 
     def learn(played: int) -> None:

@@ -147,12 +147,8 @@ def can_choose(plan, state):
 
 
 @inner
-def record(trajectory, mark, run, state, world, totals):
+def record(trajectory, mark, run, recommended, world, totals):
     """Record the run at a checkpoint."""
-    recommended, largest = 0, -np.inf
-    for k in range(world.mean.shape[0]):
-        if state.moments.count[k] > 0.0 and state.moments.mean[k] > largest:
-            recommended, largest = k, state.moments.mean[k]
     trajectory.regret[mark, run] = totals.regret[0]
     trajectory.reward[mark, run] = totals.reward[0]
     trajectory.best_pulls[mark, run] = totals.best_pulls[0]
@@ -163,6 +159,7 @@ def record(trajectory, mark, run, state, world, totals):
 # Filled in by `kernel_for`.
 choose: Any = None
 learn: Any = None
+recommend: Any = None
 draw_of: Any = None
 CHANGING = False
 DELAYED = False
@@ -212,7 +209,7 @@ def advance_general(
         else:
             learn(plan, state, k, reward, spare)
         if played + 1 == checkpoints[mark]:
-            record(trajectory, mark, run, state, world, totals)
+            record(trajectory, mark, run, recommend(plan, state), world, totals)
             mark += 1
     return stop
 
@@ -235,12 +232,13 @@ def _kernel(
     delayed: bool,
 ) -> Any:
     digest = code_digest(kind, history, fades, functions, draws, changing, delayed, parts_for)[:16]
-    choose, learn = parts_for(kind, history, fades, functions, digest)
+    choose, learn, recommend = parts_for(kind, history, fades, functions, digest)
     return specialise(
         advance_general,
         digest,
         choose=choose,
         learn=learn,
+        recommend=recommend,
         draw_of=switch(f"general_draw_{digest}", [compiled(draw) for draw in draws]),
         CHANGING=changing,
         DELAYED=delayed,

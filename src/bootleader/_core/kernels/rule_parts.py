@@ -1,7 +1,7 @@
-"""How each kind of rule chooses and learns in the general kernel: a pair of compiled functions.
+"""How each kind of rule chooses, learns and recommends in the general kernel: three compiled functions.
 
 ``choose(plan, state, noise, spare)`` is called when no arm needs initial pulls and some arm has had its first rewards;
-``learn(plan, state, arm, reward, spare)`` when a reward arrives.
+``learn(plan, state, arm, reward, spare)`` when a reward arrives; ``recommend(plan, state)`` at a checkpoint.
 """
 
 from __future__ import annotations
@@ -37,20 +37,36 @@ for _function in (moved_anchor, remembered_rounds, weight_left):
 NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
 
 
-def parts_for(kind: type[Rule], history: bool, fades: bool, functions: tuple[Any, ...], digest: str) -> tuple[Any, Any]:
-    """The pair for rules of a kind.
+def parts_for(
+    kind: type[Rule], history: bool, fades: bool, functions: tuple[Any, ...], digest: str
+) -> tuple[Any, Any, Any]:
+    """The three for rules of a kind.
 
-    ``functions`` are what shares it: laws, resamplers, or the ``choose`` and ``learn`` of choice rules. The plan names
-    one of them.
+    ``functions`` are what shares them: laws, resamplers, or the ``functions`` of choice rules. The plan names one of
+    them.
     """
     if kind is IndexRule:
-        return index_parts(switch(f"general_law_{digest}", [compiled(law) for law in functions]), fades, digest)
+        law_of = switch(f"general_law_{digest}", [compiled(law) for law in functions])
+        return *index_parts(law_of, fades, digest), recommend_largest_mean
     if kind is HistoryRule:
-        return history_parts(switch(f"general_resample_{digest}", [compiled(f) for f in functions]), digest)
-    chooses, learns = zip(*functions, strict=True)
-    choose_rule = switch(f"general_choose_{digest}", [compiled(choose) for choose in chooses])
-    learn_rule = switch(f"general_learn_{digest}", [compiled(learn) for learn in learns])
-    return choice_parts(choose_rule, learn_rule, history, digest)
+        resample_of = switch(f"general_resample_{digest}", [compiled(resample) for resample in functions])
+        return *history_parts(resample_of, digest), recommend_largest_mean
+    choose_rule, learn_rule, recommend_rule = (
+        switch(f"general_{name}_{digest}", [compiled(function) for function in column])
+        for name, column in zip(("choose", "learn", "recommend"), zip(*functions, strict=True), strict=True)
+    )
+    return choice_parts(choose_rule, learn_rule, recommend_rule, history, digest)
+
+
+@inner
+def recommend_largest_mean(plan, state):
+    """The arm with the largest mean; the first of several."""
+    moments = state.moments
+    recommended, largest = np.int64(0), -np.inf
+    for k in range(moments.count.shape[0]):
+        if moments.count[k] > 0.0 and moments.mean[k] > largest:
+            recommended, largest = np.int64(k), moments.mean[k]
+    return recommended
 
 
 @inner
@@ -216,7 +232,9 @@ def history_parts(resample_of: Any, digest: str) -> tuple[Any, Any]:
     return choose, learn
 
 
-def choice_parts(choose_rule: Any, learn_rule: Any, keeps_history: bool, digest: str) -> tuple[Any, Any]:
+def choice_parts(
+    choose_rule: Any, learn_rule: Any, recommend_rule: Any, keeps_history: bool, digest: str
+) -> tuple[Any, Any, Any]:
     """A :class:`ChoiceRule`."""
 
     @inner
@@ -246,4 +264,9 @@ def choice_parts(choose_rule: Any, learn_rule: Any, keeps_history: bool, digest:
             add_to_history(state.history, size, k, reward)
         learn_rule(plan.function, plan.params, view(state), state.memory, shared(plan, state), k, reward, spare)
 
-    return choose, learn
+    @inner
+    @named(f"recommend_rule_{digest}")
+    def recommend(plan, state):
+        return np.int64(recommend_rule(plan.function, plan.params, view(state), state.memory, shared(plan, state)))
+
+    return choose, learn, recommend

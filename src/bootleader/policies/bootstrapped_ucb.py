@@ -1,0 +1,140 @@
+"""Bootstrapped UCB: a confidence bound by the multiplier bootstrap."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from bootleader._core.elementary import log
+from bootleader._core.rng import below, next_word
+from bootleader._core.rules import ChoiceRule
+from bootleader._core.validation import one_of, positive, real, whole
+from bootleader.policies._memory import Places
+from bootleader.policies.base import Knowledge, Policy
+
+MOST_REPLICATES: Final = 100_000
+ANCHOR, QUANTILE, AT_COUNT, AT_RANK, SUMS = 0, 1, 2, 3, 4  # an arm's places in the memory; then two sums a replicate
+
+
+def bootstrap_quantile(arms: Any, memory: Any, k: Any, replicates: Any, rank: Any) -> Any:
+    """The largest but ``rank`` of the replicates' means of weighted residuals of arm k; computed when it changes."""
+    first = k * (SUMS + 2 * replicates)
+    if memory[first + AT_COUNT] == arms.count[k] and memory[first + AT_RANK] == rank:
+        return memory[first + QUANTILE]
+    shift = arms.mean[k] - memory[first + ANCHOR]
+    limit, left, largest = math.inf, rank + 1, 0.0
+    while left > 0:
+        largest, ties = -math.inf, 0
+        for at in range(first + SUMS, first + SUMS + 2 * replicates, 2):
+            value = memory[at] - shift * memory[at + 1]
+            if value < limit and value >= largest:
+                ties = ties + 1 if value == largest else 1
+                largest = value
+        limit = largest
+        left -= ties
+    memory[first + AT_COUNT], memory[first + AT_RANK] = arms.count[k], rank
+    memory[first + QUANTILE] = largest / arms.count[k]
+    return memory[first + QUANTILE]
+
+
+def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
+    """The largest mean + quantile + correction."""
+    delta, sd, replicates = params[0], params[1], int(params[2])
+    alpha = 1.0 / (shared.pulls + 2.0)
+    rank = int(alpha * (1.0 - delta) * replicates)
+    level = sd * math.sqrt(-2.0 * log(alpha))
+    if params[3] == 1.0:
+        level *= math.sqrt(log(2.0 / (alpha * delta)))
+    chosen, best, ties = 0, -math.inf, 0
+    for k in range(shared.arms):
+        index = arms.mean[k] + bootstrap_quantile(arms, memory, k, replicates, rank) + level / arms.count[k]
+        if index > best:
+            chosen, best, ties = k, index, 1
+        elif index == best:
+            ties += 1
+            if below(stream, ties) == 0:
+                chosen = k
+    return chosen
+
+
+def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: Any, stream: Any) -> None:
+    """Add the reward to every replicate with a weight of 1 or -1; rewards are measured from the arm's first one."""
+    replicates = int(params[2])
+    first = arm * (SUMS + 2 * replicates)
+    if arms.count[arm] == 1.0:
+        memory[first + ANCHOR] = reward
+    value = reward - memory[first + ANCHOR]
+    word = next_word(stream)
+    for replicate in range(replicates):
+        at = first + SUMS + 2 * replicate
+        if word & 1 == 0:
+            memory[at] += value
+            memory[at + 1] += 1.0
+        else:
+            memory[at] -= value
+            memory[at + 1] -= 1.0
+        word = word >> 1
+        if replicate % 64 == 63:
+            word = next_word(stream)
+
+
+@dataclass(frozen=True, repr=False)
+class BootstrappedUCB(Policy):
+    r"""Play the largest upper confidence bound that the multiplier bootstrap gives.
+
+    .. math:: \bar Y + q_{\alpha(1-\delta)} + \frac{\varphi}{\sqrt s}, \qquad
+              \varphi = sd \sqrt{2 \log(1/\alpha) / s}, \quad \alpha = \frac1{t+1}
+
+    with q the quantile, over the replicates, of :math:`\frac1s \sum_i w_i (Y_i - \bar Y)` with weights of 1 or -1, and
+    t the number of the present round. The last term is the second-order correction as the paper's experiments have
+    it; that of its theorem has a further factor :math:`\sqrt{\log(2/(\alpha\delta))}`.
+
+    The paper draws all weights anew in every round, which takes time and memory that grow with the rounds. Here a
+    reward keeps its weights, so that a round takes O(replicates), and no history is kept. Given the rewards the
+    quantile has the same law; only the same draws are used in several rounds.
+
+    Parameters
+    ----------
+    delta : float
+        Share of the error that is left for the correction, above 0 and below 1.
+    sd : float
+        Sub-Gaussian standard deviation of the rewards, for the correction.
+    replicates : int
+        Number of replicates.
+    correction : {"practical", "theorem"}
+        The second-order correction.
+
+    Raises
+    ------
+    ValueError
+        If ``delta`` is not between 0 and 1, ``sd`` not above 0, ``replicates`` not a whole number from 1 to 100,000, or
+        ``correction`` not one of the two.
+
+    Examples
+    --------
+    >>> BootstrappedUCB(delta=0.1)
+    BootstrappedUCB(delta=0.1)
+    """
+
+    delta: float = 0.1
+    sd: float = 1.0
+    replicates: int = 200
+    correction: str = "practical"
+    reference: ClassVar[str] = "Hao, Abbasi-Yadkori, Wen, Cheng (2019). Bootstrapping upper confidence bound. NeurIPS."
+
+    def __post_init__(self) -> None:
+        real("delta", self.delta, "a number above 0 and below 1", low=0.0, high=1.0 - 1e-12)
+        positive("sd", self.sd)
+        whole("replicates", self.replicates, 1, MOST_REPLICATES, f"from 1 to {MOST_REPLICATES:,}")
+        one_of("correction", self.correction, ("practical", "theorem"))
+
+    @property
+    def must_know(self) -> tuple[Knowledge, ...]:
+        return (Knowledge.SD,)
+
+    @property
+    def rule(self) -> ChoiceRule:
+        theorem = 1.0 if self.correction == "theorem" else 0.0
+        params = (float(self.delta), float(self.sd), float(self.replicates), theorem)
+        return ChoiceRule(choose, learn, Places(per_arm=SUMS + 2 * int(self.replicates)), params)

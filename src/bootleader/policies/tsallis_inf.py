@@ -1,0 +1,121 @@
+"""Tsallis-INF: one policy for stochastic and for adversarial rewards."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from bootleader._core.rules import ChoiceRule
+from bootleader._core.text import shown
+from bootleader.policies._memory import Places
+from bootleader.policies._probability_choice import drawn
+from bootleader.policies.base import Knowledge, Policy
+
+STEPS: Final = 50  # at most, of the search for the normalisation; four are usual
+PRECISE: Final = 1e-13  # distance of the sum of probabilities from 1 at which the search ends
+
+
+def learning_rate(params: Any, t: Any) -> Any:
+    """Learning rate of round t: 2 / sqrt(t), or 4 / sqrt(t) with reduced variance."""
+    return (4.0 if params[0] == 1.0 else 2.0) / math.sqrt(float(t))
+
+
+def weigh(params: Any, memory: Any, arms: Any, t: Any) -> Any:
+    """Write the probabilities 4 / (rate (L - x))^2 of round t behind the losses in the memory; return their sum.
+
+    The sum f(x) is 1 at the x that is looked for. f^(-1/2) is concave in x and nearly a line, so Newton's steps for it,
+    from where one weight alone is 1, come down to that x.
+    """
+    rate = learning_rate(params, t)
+    smallest = memory[0]
+    for k in range(1, arms):
+        smallest = min(smallest, memory[k])
+    x = smallest - 2.0 / rate
+    total = 0.0
+    for _ in range(STEPS):
+        total, slope = 0.0, 0.0
+        for k in range(arms):
+            distance = memory[k] - x
+            weight = 2.0 / (rate * distance)
+            memory[arms + k] = weight * weight
+            total += weight * weight
+            slope += weight * weight / distance
+        if total - 1.0 <= PRECISE:
+            break
+        x += total * (1.0 - math.sqrt(total)) / slope
+    memory[2 * arms] = t
+    return total
+
+
+def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
+    """An arm with its probability."""
+    total = weigh(params, memory, shared.arms, shared.pulls + 1)
+    return drawn(memory, shared.arms, shared.arms, total, stream)
+
+
+def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: Any, stream: Any) -> None:
+    """Add the importance-weighted loss to the arm's sum of losses."""
+    t, places = shared.pulls, shared.arms
+    if memory[2 * places] != t:  # a late reward, or one of an arm that was not chosen by this rule
+        weigh(params, memory, places, t)
+    loss = 1.0 - reward
+    if params[0] == 0.0:
+        memory[arm] += loss / memory[places + arm]
+        return
+    rate = learning_rate(params, t)
+    for k in range(places):
+        chance = memory[places + k]
+        baseline = 0.5 if chance >= rate * rate else 0.0
+        if k == arm:
+            memory[k] += (loss - baseline) / chance
+        memory[k] += baseline
+
+
+@dataclass(frozen=True, repr=False)
+class TsallisINF(Policy):
+    r"""Follow the regularised leader, with the Tsallis entropy of power 1/2.
+
+    .. math:: p_k = \frac4{(\eta_t (\hat L_k - x))^2}, \qquad \eta_t = \frac2{\sqrt t},
+
+    with :math:`\hat L` the importance-weighted sums of the losses 1 - Y, and x such that the probabilities sum to 1.
+    For rewards in [0, 1]. A reward that comes late is weighted by the probability that the arm has when it arrives.
+
+    Parameters
+    ----------
+    reduced_variance : bool
+        Whether losses are measured from 1/2 where the probability is at least :math:`\eta_t^2`. The learning rate is
+        then :math:`4/\sqrt t`.
+
+    Raises
+    ------
+    TypeError
+        If ``reduced_variance`` is not True or False.
+
+    Examples
+    --------
+    >>> TsallisINF()
+    TsallisINF()
+    """
+
+    reduced_variance: bool = False
+    reference: ClassVar[str] = (
+        "Zimmert, Seldin (2021). Tsallis-INF: an optimal algorithm for stochastic and adversarial bandits. JMLR 22."
+    )
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.reduced_variance, bool):
+            raise TypeError(f"reduced_variance must be True or False, got {shown(self.reduced_variance)}")
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    @property
+    def must_know(self) -> tuple[Knowledge, ...]:
+        return (Knowledge.RANGE,)
+
+    @property
+    def rule(self) -> ChoiceRule:
+        params = (1.0 if self.reduced_variance else 0.0,)
+        return ChoiceRule(choose, learn, Places(per_arm=2, fixed=1), params, initial_pulls=0)

@@ -1,0 +1,145 @@
+"""The policies that ReBoot is compared with: comparisons that their twins alone do not make."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bootleader as bl
+from bootleader._core.rng import Stream
+from bootleader._core.rules import ArmHistory, Contest, SharedStatistics
+from bootleader.policies import exp3, npts, tsallis_inf
+from tests.oracle.naive import ByIndex
+from tests.oracle.test_oracle_statistical import regret_p_value
+from tests.oracle.twins.adversarial import NaiveExp3, NaiveTsallisINF
+from tests.oracle.twins.best_arm import NaiveSuccessiveRejects, NaiveTopTwoThompson
+from tests.oracle.twins.confidence_bounds import moss, ucb_v
+from tests.oracle.twins.duels import NaiveDuels
+from tests.oracle.twins.maillard_sampling import NaiveMaillard
+from tests.oracle.twins.npts import npts as twin_npts
+from tests.oracle.twins.replicates import NaiveEnsembleSampling, NaiveMultiplierBootstrap, bootstrapped_ucb
+from tests.oracle.twins.sliding_window_ucb import NaiveSlidingWindowUCB
+
+LEVEL = 1e-3
+
+
+@dataclass
+class LossesFromZero(NaiveTsallisINF):
+    """Rewards taken for losses."""
+
+    def update(self, reward: float) -> None:
+        super().update(1 - reward)
+
+
+@dataclass
+class RateNotDivided(NaiveExp3):
+    """The exponent without 1 / K."""
+
+    def update(self, reward: float) -> None:
+        for _ in self.weights:
+            super().update(reward)
+
+
+@dataclass
+class WholeHistory(NaiveDuels):
+    """Duels with the leader's mean."""
+
+    def drawn(self, history, lead, k, rng):
+        return [sum(history[lead]) / len(history[lead])] * len(history[k])
+
+
+def chk_without_two(y, rng, arm, t):
+    return float(y.mean() + y.std() * math.sqrt(t ** (2 / len(y)) - 1))
+
+
+# A twin with a mistake: the comparison of regrets must reject it.
+MISTAKES = {
+    "UCB-Tuned: no minimum": (bl.UCBTuned(), ByIndex(ucb_v(0.5, 0.3, 1.0)), "bernoulli"),
+    "UCB-V: no last term": (bl.UCBV(), ByIndex(ucb_v(c=0.0)), "bernoulli"),
+    "MOSS: horizon for t": (bl.MOSS(sd=0.5), ByIndex(moss(0.5, arms=3, horizon=10_000)), "gaussian"),
+    "CHK: s for s - 2": (bl.CHK(), ByIndex(chk_without_two, 3), "gaussian"),
+    "Maillard: sd for variance": (bl.MaillardSampling(sd=0.3), NaiveMaillard("gaussian", 0.3**0.5), "gaussian"),
+    "KL-Maillard: Gaussian": (bl.KLMaillardSampling(), NaiveMaillard("gaussian", 2.0), "bernoulli"),
+    "WR-SDA: whole history": (bl.WRSDA(), WholeHistory(""), "gaussian"),
+    "LB-SDA: whole history": (bl.LBSDA(), WholeHistory(""), "gaussian"),
+    "NPTS: another bound": (bl.NPTS(upper=3.0), ByIndex(twin_npts(1.0)), "bernoulli"),
+    "multiplier: no pseudo rewards": (bl.MultiplierBootstrap(2.0), NaiveMultiplierBootstrap(0.0, 0.5, 50), "bernoulli"),
+    "ensemble: no noise": (bl.EnsembleSampling(models=9), NaiveEnsembleSampling(9, 0.0, 1.0, 1e-9), "gaussian"),
+    "bootstrapped UCB: no correction": (bl.BootstrappedUCB(), ByIndex(bootstrapped_ucb(0.1, 1e-9, 200)), "gaussian"),
+    "Exp3: rate not divided by K": (bl.Exp3(rate=0.2), RateNotDivided(0.2), "bernoulli"),
+    "Tsallis-INF: rewards as losses": (bl.TsallisINF(), LossesFromZero(), "bernoulli"),
+    "SW-UCB: no window": (bl.SlidingWindowUCB(window=10), NaiveSlidingWindowUCB(10_000), "gaussian"),
+    "top two: leader alone": (bl.TopTwoThompson(), NaiveTopTwoThompson(1.0, 1.0), "gaussian"),
+    "successive rejects: half the rounds": (bl.SuccessiveRejects(horizon=80), NaiveSuccessiveRejects(40), "gaussian"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_rejected(name):
+    policy, wrong, bandit = MISTAKES[name]
+    assert regret_p_value(policy, wrong, bandit, rounds=80, naive_runs=100) < LEVEL
+
+
+def stream_from(state: int) -> Stream:
+    return Stream([state], 0, 0x9E3779B97F4A7C15)
+
+
+@pytest.mark.parametrize(("quantile", "is_last"), [(0.98, False), (0.02, True)])
+def test_rejection_decides_as_often_as_an_index_of_npts_is_beyond(quantile, is_last, monkeypatch):
+    """Binomial and Kolmogorov-Smirnov tests against direct draws, at a joint level of 1e-3."""
+    monkeypatch.setattr(npts, "UNLIKELY", 2.0)  # a bound of e^-1 decides: more draws reach the tilted law
+    rewards = np.random.default_rng(1).beta(2, 3, 80)
+    anchor = float(rewards[0])
+    values = list(rewards - anchor)
+    history = ArmHistory(
+        values, 0, 80, anchor, float(np.mean(values)), float(80 * np.var(values)), min(values), max(values)
+    )
+    weights = np.random.default_rng(2).exponential(size=(100_000, 81))
+    direct = weights @ np.append(rewards, 1.0) / weights.sum(axis=1)
+    best = float(np.quantile(direct, quantile))
+    stream, draws = stream_from(5), 8_000
+    index = np.array([npts.npts_index((1.0,), history, Contest(best, is_last), stream) for _ in range(draws)])
+    assert np.isinf(index).mean() > 0.9
+    beyond = index[index < best] if is_last else index[index > best]
+    share = float(np.mean(direct < best if is_last else direct > best))
+    assert stats.binomtest(len(beyond), draws, share).pvalue > LEVEL / 4
+    assert stats.ks_2samp(beyond, direct[direct < best] if is_last else direct[direct > best]).pvalue > LEVEL / 4
+
+
+@pytest.mark.parametrize("losses", [[0.0, 0.0, 0.0], [0.0, 5.0, 1e6], [3.0, 3.0 + 1e-12, 40.0], [0.0] + [1e9] * 30])
+@pytest.mark.parametrize("t", [1, 50, 1e6])
+def test_probabilities_of_tsallis_inf_sum_to_one(losses, t):
+    memory = np.array([*losses, *losses, 0.0])
+    assert tsallis_inf.weigh((0.0,), memory, len(losses), t) == pytest.approx(1.0, abs=1e-12)
+    assert (memory[len(losses) : -1] > 0.0).all()
+
+
+def test_the_rate_of_exp3_by_default():
+    shared = SharedStatistics(0.0, 0, 10, 10_000)
+    expected = math.sqrt(10 * math.log(10) / ((math.e - 1) * 10_000))
+    assert exp3.rate_of(bl.Exp3().rule.params, shared) == pytest.approx(expected, rel=1e-12)
+    assert exp3.rate_of(bl.Exp3(rate=0.3).rule.params, shared) == 0.3
+
+
+def test_successive_rejects_recommends_the_arm_that_is_left():
+    """It keeps to its schedule, and recommends no rejected arm, whatever its mean."""
+    sim = bl.simulate(bl.SuccessiveRejects(), bl.GaussianBandit([0.5, 0.4, 0.0, 0.2]), rounds=200, runs=300, seed=1)
+    log_bar = 0.5 + 1 / 2 + 1 / 3 + 1 / 4
+    pulls = [math.ceil(196 / (log_bar * (5 - phase))) for phase in (1, 2, 3)]
+    assert sorted(sim.pulls[0])[0] >= pulls[0]
+    assert sim.pulls[0].sum() == pytest.approx(200)
+    memory, counts = np.array([5.0, -1.0, 4.0, 0.0]), np.array([5.0, 5.0, 4.0, 0.0])
+    view = type("View", (), {"mean": np.array([0.1, 0.9, 0.3, 0.0]), "count": counts})
+    rule = bl.SuccessiveRejects().rule
+    assert rule.recommend(rule.params, view, memory, SharedStatistics(0.0, 14, 4, 200)) == 2
+
+
+def test_the_challenger_of_a_leader_that_is_nearly_certain():
+    """Draws until another arm is the best would not end: 60 standard deviations lie between the arms."""
+    sim = bl.simulate(bl.TopTwoThompson(), bl.GaussianBandit([60.0, 0.0, 30.0]), rounds=60, runs=4, seed=3)
+    assert sim.pulls[0, 0] == pytest.approx(30, abs=15)
+    assert sim.pulls[0, 2] > 10.0 > sim.pulls[0, 1]
