@@ -12,7 +12,7 @@ from bootleader.simulation._simulate import simulate
 from bootleader.simulation.contract_checks import check_bandit, check_policy
 from bootleader.simulation.result import Comparison, Simulation
 from bootleader.simulation.sweep import Sweep, sweep
-from bootleader.store import Audit, Check, Experiment, Store, StoreError
+from bootleader.store import Audit, BulkReceipt, Check, Experiment, Store, StoreError
 from bootleader.theory import Bound, bound
 
 # The policies and bandits are named in their packages alone: adding one needs no edit here.
@@ -20,6 +20,7 @@ __all__ = [
     "Agent",
     "Audit",
     "Bound",
+    "BulkReceipt",
     "Check",
     "Comparison",
     "Decision",

@@ -89,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
     _add_reproduce(commands)
     _add_compare(commands)
     _add_answer(commands)
+    _add_store(commands)
     _add_bound(commands)
     _add_policies(commands)
     return top
@@ -264,6 +265,13 @@ def _add_answer(commands: Any) -> None:
         _cli.EXAMPLES,
     )
     _cli.add_options(command)
+
+
+def _add_store(commands: Any) -> None:
+    from bootleader.store import _cli
+
+    what = "look at experiments in a database, reward from a file, check"
+    _cli.add_options(_command(commands, "store", _cli.store, what, _cli.EXAMPLES))
 
 
 def _add_bound(commands: Any) -> None:

@@ -12,11 +12,15 @@ from bootleader.agent._initial_pulls import InitialPulls
 from bootleader.agent._learner import HistoryLearner
 from bootleader.agent.agent import Agent
 from bootleader.agent.traffic import Traffic
-from bootleader.store._events import Event, Kind, new_event
+from bootleader.store._events import Event, Kind, Side, new_event
 from bootleader.store._settings import Settings
 
 if TYPE_CHECKING:
     from bootleader.store._writer import Writer
+
+
+_SIDES = {Group.PLAIN: Side.ELSEWHERE, Group.BANDIT: Side.BANDIT, Group.HOLDOUT: Side.HOLDOUT}
+_GROUPS = {side: group for group, side in _SIDES.items()}
 
 
 def imported(agent: Any, traffic: Traffic | None) -> tuple[Settings, dict[str, Any], list[Event]]:
@@ -46,7 +50,7 @@ def imported(agent: Any, traffic: Traffic | None) -> tuple[Settings, dict[str, A
         events = [
             new_event(
                 Kind.DECISION, decision_id, 0, arm=numbers[decision.arm], round_=rounds, time=decision.time,
-                holdout=int(decision.group == Group.HOLDOUT), detail="imported",
+                side=_SIDES[Group(decision.group)], detail="imported",
             )
             for decision_id, decision in ledger.awaited()
             if decision.arm in numbers
@@ -93,9 +97,9 @@ def exported(writer: Writer) -> Agent:
     for event in waiting[-DEFAULT_LIMIT:]:
         slot = slots.get(event.arm)
         if slot is not None:
-            group = Group.HOLDOUT if event.holdout else Group.PLAIN
+            group = _GROUPS[Side(event.side)] if state.sides is not None else Group.PLAIN
             agent._ledger.open[event.decision] = OpenDecision(playing[slot].name, event.time, True, group)
-            states[slot].in_flight += not event.holdout
+            states[slot].in_flight += event.side != Side.HOLDOUT
     for unit, event in list(units.items())[-DEFAULT_LIMIT:]:
         if event.arm in slots:
             kept = Assignment(playing[slots[event.arm]].name, event.time, event.probability, None)

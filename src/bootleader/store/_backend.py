@@ -19,10 +19,21 @@ class Found(NamedTuple):
 
 
 class News(NamedTuple):
-    """Events that were not read before, as rows of seq, the core columns and detail; and what is read now."""
+    """Events that were not read before, as rows of seq, the core columns and detail; and what is read with them."""
 
     rows: Sequence[Sequence[Any]]
     horizon: str
+    more: bool  # whether the horizon that was asked for is not reached: read again from here
+    fold: int  # position of the fold, 0 if there is none: events before it may be gone
+
+
+class Fold(NamedTuple):
+    """The state at a horizon whose events may be gone: what a replica starts from."""
+
+    horizon: str
+    position: int
+    blob: bytes
+    ids: str  # JSON: of each tag of decision ids, the largest number that was folded
 
 
 class Backend(ABC):
@@ -64,7 +75,10 @@ class Backend(ABC):
 
     @abstractmethod
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
-        """The events that are visible now (or at a horizon), and were not at the horizon ``after``."""
+        """The events that are visible now (or at a horizon), and were not at the horizon ``after``; the first of them.
+
+        Rows of one decision are in the order of their versions.
+        """
 
     @abstractmethod
     def order(self, horizon: str) -> Any:
@@ -113,6 +127,30 @@ class Backend(ABC):
     @abstractmethod
     def delete_snapshots(self, experiment: int) -> int:
         """Delete all snapshots that only save time; return how many."""
+
+    @abstractmethod
+    def fold(self, experiment: int) -> Fold | None:
+        """What the experiment was folded into."""
+
+    @abstractmethod
+    def horizon_before(self, experiment: int, time: float) -> str:
+        """A horizon whose events are all older than a time, and which no transaction can add to."""
+
+    @abstractmethod
+    def folding(self, experiment: int, horizon: str) -> Iterable[str]:
+        """The decisions whose events are all within a horizon, and which have a reward and assign no unit."""
+
+    @abstractmethod
+    def save_fold(self, experiment: int, fold: Fold, decisions: Sequence[str]) -> int:
+        """Keep a fold and delete the events of these decisions, at once; return how many events."""
+
+    @abstractmethod
+    def purge(self) -> int:
+        """Delete the rows of removed experiments, and give space back; return how many events."""
+
+    @abstractmethod
+    def by_events(self, experiment: int, events: Sequence[str]) -> dict[str, str]:
+        """The decisions that the events with these callers' ids belong to."""
 
     @abstractmethod
     def close(self) -> None:

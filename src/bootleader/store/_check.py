@@ -10,6 +10,7 @@ from bootleader._core.validation import counted
 from bootleader.store._audit import audited
 from bootleader.store._errors import StoreError
 from bootleader.store._events import EXPERIMENT, Event, Kind
+from bootleader.store._retention import is_folded
 from bootleader.store._rewards import amount_of, folded
 from bootleader.store._state import State
 
@@ -84,12 +85,13 @@ def _check_rows(writer: Writer, found: Check) -> list[Event]:
             found.decisions += 1
             made.append(event)
         elif before is None:
-            found.problems.append(f"event {event.seq}: decision {shown(event.decision)} is missing")
+            if not is_folded(writer, event.decision):  # amended at the moment it was folded
+                found.problems.append(f"event {event.seq}: decision {shown(event.decision)} is missing")
             continue
         else:
             chain = chains.setdefault(event.decision, [])
             chain.append((event.kind, amount_of(event)))
-            copied = (event.arm, event.round, event.holdout) == (before.arm, before.round, before.holdout)
+            copied = (event.arm, event.round, event.side) == (before.arm, before.round, before.side)
             if event.version != before.version + 1 or event.old != before.value or not copied:
                 found.problems.append(f"event {event.seq} does not follow event {before.seq} of its decision")
             elif folded(chain) != event.value:
@@ -101,9 +103,12 @@ def _check_rows(writer: Writer, found: Check) -> list[Event]:
 def _check_states(writer: Writer, found: Check, made: list[Event]) -> None:
     """Go through the log without snapshots; audit every decision, and compare every snapshot, on the way."""
     order = writer.backend.order
-    replica = writer.fresh_replica(writer.backend.start, use_snapshots=False)
+    replica = writer.first_replica()
     stations: list[tuple[str, Event | int]] = [(str(event.seen), event) for event in made if event.seen is not None]
     kept = writer.backend.snapshots(writer.found.id)
+    fold = writer.backend.fold(writer.found.id)
+    if fold is not None:  # what was decided before cannot be computed again
+        stations = [station for station in stations if order(station[0]) >= order(fold.horizon)]
     found.snapshots = len(kept)
     stations += [(horizon, position) for position, horizon in kept]
     for horizon, what in sorted(stations, key=lambda station: order(station[0])):

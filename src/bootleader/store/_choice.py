@@ -24,6 +24,7 @@ from bootleader.agent._pending_changes import Draft
 from bootleader.agent._probabilities import choice_chances
 from bootleader.agent._random_streams import Streams
 from bootleader.store._errors import StoreError
+from bootleader.store._events import Side
 from bootleader.store._state import ArmTally, State
 
 
@@ -33,7 +34,7 @@ class Choice(NamedTuple):
     arm: int
     probability: float | None
     origin: str
-    holdout: bool = False
+    side: Side = Side.BANDIT
 
 
 class Chooser:
@@ -55,7 +56,7 @@ class Chooser:
         if traffic is not None and unit is not None and traffic.in_holdout(unit, settings.seed):
             assert traffic.control is not None
             control = state.named(traffic.control)
-            return Choice(control.number, 1.0, "holdout", True)
+            return Choice(control.number, 1.0, "holdout", Side.HOLDOUT)
         if not settings.probabilities:
             return self._by_index(key, now)
         arms, chances = self.final(now, key)

@@ -30,8 +30,16 @@ class Kind(IntEnum):
     ASSIGNMENT = 7  # a sticky unit of an imported agent
 
 
+class Side(IntEnum):
+    """What the reward of a decision counts for."""
+
+    BANDIT = 0  # the policy, and its side of the comparison with the holdout
+    HOLDOUT = 1  # the holdout's side
+    ELSEWHERE = 2  # the policy; the choice was made elsewhere, so it is on neither side
+
+
 # Columns that a replica reads, and their checksum; then the others, and theirs.
-CORE: Final = ("kind", "decision", "version", "arm", "old", "value", "round", "holdout", "time", "crc")
+CORE: Final = ("kind", "decision", "version", "arm", "old", "value", "round", "side", "time", "crc")
 REST: Final = ("probability", "unit", "assignment", "event", "seen", "detail", "crc_rest")
 COLUMNS: Final = CORE + REST
 
@@ -55,8 +63,8 @@ class Event(NamedTuple):
         The decision's reward before and after; None where it has none.
     round : int
         Number of rewards that the deciding replica had seen: what a half-life measures age by.
-    holdout : int
-        1 if the unit is in the holdout.
+    side : int
+        A :class:`Side`.
     time : float
         Seconds since 1970, by the clock of the process that wrote it.
     crc, crc_rest : int
@@ -83,7 +91,7 @@ class Event(NamedTuple):
     old: float | None
     value: float | None
     round: int
-    holdout: int
+    side: int
     time: float
     crc: int
     probability: float | None = None
@@ -105,11 +113,11 @@ _pack = struct.Struct("<iiiqiddd").pack
 
 def checksum_of_core(
     kind: int, decision: str, version: int, arm: int, old: float | None, value: float | None, round_: int,
-    holdout: int, time: float,
+    side: int, time: float,
 ) -> int:  # fmt: skip
     """Checksum of the columns that a replica reads."""
     packed = _pack(
-        kind, version, arm, round_, holdout, math.nan if old is None else old, math.nan if value is None else value,
+        kind, version, arm, round_, side, math.nan if old is None else old, math.nan if value is None else value,
         time,
     )  # fmt: skip
     return zlib.crc32(decision.encode("utf-8", "surrogatepass"), zlib.crc32(packed))
@@ -137,7 +145,7 @@ def new_event(
     old: float | None = None,
     value: float | None = None,
     round_: int = 0,
-    holdout: int = 0,
+    side: int = 0,
     time: float,
     probability: float | None = None,
     unit: str | None = None,
@@ -147,8 +155,8 @@ def new_event(
     detail: str | None = None,
 ) -> Event:
     """An event that is not in the log yet, with its checksums."""
-    crc = checksum_of_core(int(kind), decision, version, arm, old, value, round_, holdout, time)
+    crc = checksum_of_core(int(kind), decision, version, arm, old, value, round_, side, time)
     rest = (probability, unit, assignment, event, seen, detail)
     return Event(
-        0, int(kind), decision, version, arm, old, value, round_, holdout, time, crc, *rest, checksum_of_rest(rest)
+        0, int(kind), decision, version, arm, old, value, round_, side, time, crc, *rest, checksum_of_rest(rest)
     )

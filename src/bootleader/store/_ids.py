@@ -26,3 +26,15 @@ class DecisionIds:
         if os.getpid() != self._process:  # forked: the parent goes on with the old tag
             self._start()
         return f"{self._tag}-{next(self._numbers)}"
+
+
+def tag_and_number(decision_id: str) -> tuple[str, int]:
+    """The parts of an id.
+
+    Examples
+    --------
+    >>> tag_and_number("6f0c-12"), tag_and_number("order 7")
+    (('6f0c', 12), ('', 0))
+    """
+    tag, _, number = decision_id.rpartition("-")
+    return (tag, int(number)) if tag and number.isdecimal() and len(number) < 20 else ("", 0)

@@ -23,7 +23,7 @@ from bootleader.store._backend import News
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._schema import POSTGRES
-from bootleader.store._sql import ALL, AT_ONCE, READ, Execute, SqlBackend, intact
+from bootleader.store._sql import ALL, AT_ONCE, READ, READ_AT_ONCE, Execute, SqlBackend, intact
 
 if TYPE_CHECKING:
     import psycopg
@@ -33,7 +33,7 @@ T = TypeVar("T")
 SCHEMA_LOCK: Final = 0x626F6F746C656164  # "bootlead": held while the tables are created or changed
 TYPES: Final = {
     "kind": "smallint", "decision": "text", "version": "int", "arm": "int", "old": "float8", "value": "float8",
-    "round": "bigint", "holdout": "smallint", "time": "float8", "crc": "bigint", "probability": "float8",
+    "round": "bigint", "side": "smallint", "time": "float8", "crc": "bigint", "probability": "float8",
     "unit": "text", "assignment": "int", "event": "text", "seen": "text", "detail": "text", "crc_rest": "bigint",
 }  # fmt: skip
 AFTER: Final = "(txn >= ?::bigint OR txn = ANY(?::bigint[]))"
@@ -188,9 +188,20 @@ class PostgresBackend(SqlBackend):
         def insert(connection: psycopg.Connection[Any]) -> int:
             if len(rows) == 1:
                 return connection.execute(sql, rows[0]).rowcount
-            with connection.transaction(), connection.cursor() as cursor:
-                cursor.executemany(sql, rows)
-                return cursor.rowcount
+            with connection.transaction():
+                execute = _executing(connection)
+                there = "SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL FOR SHARE"
+                if not execute(there, (experiment,)):
+                    return 0
+                txn = execute("SELECT pg_current_xact_id()::text::bigint + ?::bigint", (self._offset,))[0][0]
+                columns = ", ".join(COLUMNS)
+                with (
+                    connection.cursor() as cursor,
+                    cursor.copy(f"COPY bootleader_events (experiment, txn, {columns}) FROM STDIN") as copy,
+                ):
+                    for event in events:
+                        copy.write_row((experiment, txn, *event[1:]))
+                return len(rows)
 
         if self._with_connection(insert) != len(rows):
             raise self.removed(experiment)
@@ -199,47 +210,69 @@ class PostgresBackend(SqlBackend):
 
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
         known = Snapshot.of(after)
+        least = min(known.xip, default=known.xmax)  # for the index
+        args: list[Any] = [experiment, experiment, least, known.xmax, known.xip]
         if upto is not None:
             last = Snapshot.of(upto)
-            sql = f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND {AFTER} AND {WITHIN} ORDER BY seq"
-            return News(self.rows(sql, (experiment, known.xmax, known.xip, last.xmax, last.xip)), upto)
-        if after == self.start:
-            return self._all(experiment)
-        columns = ", ".join(f"e.{name.strip()}" for name in READ.split(","))
+            args += [last.xmax, last.xip]
         sql = f"""
-            SELECT {columns}, pg_current_snapshot()::text FROM (SELECT 1) one
-            LEFT JOIN bootleader_events e ON e.experiment = ? AND {AFTER} ORDER BY e.seq
+            SELECT {READ}, (SELECT position FROM bootleader_folds WHERE experiment = ?), txn,
+                pg_current_snapshot()::text FROM (SELECT 1) one LEFT JOIN (
+                SELECT txn, {READ} FROM bootleader_events
+                WHERE experiment = ? AND txn >= ?::bigint AND {AFTER} {"AND " + WITHIN if upto is not None else ""}
+                ORDER BY txn, seq LIMIT {READ_AT_ONCE}
+            ) e ON TRUE ORDER BY txn, seq
         """
-        found = self.rows(sql, (experiment, known.xmax, known.xip))
-        horizon = str(Snapshot.of(found[0][-1], self._offset))
-        return News([row[:-1] for row in found] if found[0][0] is not None else [], horizon)
+        found = self.rows(sql, args)
+        last = Snapshot.of(found[-1][-1], self._offset) if upto is None else last
+        if len(found) == READ_AT_ONCE:
+            return self._first(experiment, found, last)
+        fold = int(found[0][-3] or 0)
+        return News([row[:-3] for row in found] if found[0][0] is not None else [], str(last), False, fold)
 
-    def _all(self, experiment: int) -> News:
-        """All events, read in one transaction with its snapshot."""
-
-        def read(connection: psycopg.Connection[Any]) -> News:
-            with connection.transaction():
-                execute = _executing(connection)
-                execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", ())
-                horizon = str(Snapshot.of(execute("SELECT pg_current_snapshot()::text", ())[0][0], self._offset))
-                sql = f"SELECT {READ} FROM bootleader_events WHERE experiment = ? ORDER BY seq"
-                return News(execute(sql, (experiment,)), horizon)
-
-        return self._with_connection(read)
+    def _first(self, experiment: int, found: list[Any], last: Snapshot) -> News:
+        """The events of whole transactions: all but the last one read, or the only one."""
+        cut = found[-1][-2]
+        rows = [row[:-3] for row in found if row[-2] < cut]
+        if not rows:  # a transaction of very many events
+            rows = self.rows(
+                f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND txn = ? ORDER BY seq", (experiment, cut)
+            )
+            cut += 1
+        return News(
+            rows, str(Snapshot(cut, [number for number in last.xip if number < cut])), True, int(found[0][-3] or 0)
+        )
 
     def order(self, horizon: str) -> tuple[int, int]:
         snapshot = Snapshot.of(horizon)
         return snapshot.xmax, -len(snapshot.xip)
 
+    within = WITHIN
+
+    def within_args(self, horizon: str) -> tuple[Any, ...]:
+        last = Snapshot.of(horizon)
+        return last.xmax, last.xip
+
+    def horizon_before(self, experiment: int, time: float) -> str:
+        sql = "SELECT min(txn), pg_current_snapshot()::text FROM bootleader_events WHERE experiment = ? AND time >= ?"
+        first, text = self.rows(sql, (experiment, time))[0]
+        present = Snapshot.of(text, self._offset)
+        ended = min(present.xip, default=present.xmax)
+        return str(Snapshot(ended if first is None else min(int(first), ended), []))
+
     def open_decisions(self, experiment: int, arm: int, horizon: str) -> list[tuple[str, float]]:
         last = Snapshot.of(horizon)
         sql = f"""
             SELECT d.decision, d.time FROM bootleader_events d
-            WHERE d.experiment = ? AND {WITHIN} AND d.kind = 1 AND d.arm = ? AND d.holdout = 0
+            WHERE d.experiment = ? AND {WITHIN} AND d.kind = 1 AND d.arm = ? AND d.side <> 1
             AND NOT EXISTS (SELECT 1 FROM bootleader_events v WHERE v.experiment = d.experiment
                 AND v.decision = d.decision AND v.version = 1 AND {WITHIN.replace("txn", "v.txn")})
         """
         return self.rows(sql, (experiment, last.xmax, last.xip, arm, last.xmax, last.xip))
+
+    def by_events(self, experiment: int, events: Sequence[str]) -> dict[str, str]:
+        sql = "SELECT event, decision FROM bootleader_events WHERE experiment = ? AND event = ANY(?::text[])"
+        return dict(self.rows(sql, (experiment, list(events))))
 
     # What PostgreSQL does in another way ---------------------------------------------------------------------------
 

@@ -46,43 +46,60 @@ class Replica:
         use_snapshots: bool = True,
     ) -> None:
         self.backend, self.experiment, self.settings = backend, experiment, settings
-        self.state, self.horizon = State(settings), backend.start
-        self._saved, self._size = 0, 0
-        if use_snapshots:
-            self._restore(upto)
+        self._saved, self._size, self._fold = 0, 0, 0
+        self._begin(upto, use_snapshots)
         self.chooser = Chooser(self.state, name)
         self.sync(upto)
 
-    def _restore(self, upto: str | None) -> None:
-        """Start from the newest snapshot that is sound and not too new."""
-        order = self.backend.order
-        for position, horizon in self.backend.snapshots(self.experiment):
+    def _begin(self, upto: str | None, use_snapshots: bool) -> None:
+        """Start from the newest snapshot that is sound and not too new, or from what was folded, or from nothing."""
+        backend, order = self.backend, self.backend.order
+        self.state, self.horizon = State(self.settings), backend.start
+        for position, horizon in backend.snapshots(self.experiment) if use_snapshots else ():
             if upto is not None and order(horizon) > order(upto):
                 continue
-            blob = self.backend.snapshot(self.experiment, position)
+            blob = backend.snapshot(self.experiment, position)
             state = State.from_bytes(blob, self.settings)
             if state is not None and state.events == position:
                 self.state, self.horizon = state, horizon
                 self._saved, self._size = state.events, len(blob)
                 return
+        fold = backend.fold(self.experiment)
+        if fold is None:
+            return
+        if upto is not None and order(upto) < order(fold.horizon):
+            raise StoreError("the events up to there were folded into a snapshot", "folded")
+        folded = State.from_bytes(fold.blob, self.settings)
+        if folded is None or folded.events != fold.position:
+            raise StoreError("the snapshot that old events were folded into is damaged: restore it", "damaged")
+        self.state, self.horizon, self._saved = folded, fold.horizon, fold.position
 
     def sync(self, upto: str | None = None) -> int:
         """Apply what was appended since; return the number of events."""
-        news = self.backend.news(self.experiment, self.horizon, upto)
-        if news.rows:
-            self._apply(news.rows)
-        self.horizon = news.horizon
+        applied, more = 0, True
+        while more:
+            news = self.backend.news(self.experiment, self.horizon, upto)
+            if news.fold != self._fold:
+                self._fold = news.fold
+                fold = self.backend.fold(self.experiment)
+                if fold is not None and self.backend.order(self.horizon) < self.backend.order(fold.horizon):
+                    self._begin(upto, True)  # some of what was not read yet is gone
+                    self.chooser = Chooser(self.state, self.chooser.experiment)
+                    continue
+            if news.rows:
+                self._apply(news.rows)
+            self.horizon, more = news.horizon, news.more
+            applied += len(news.rows)
         if self.state.reload:
             self._reload()
-        return len(news.rows)
+        return applied
 
     def _apply(self, rows: object) -> None:
         try:
             self.state.apply(rows)  # type: ignore[arg-type]
         except BaseException:
             # Some of the rows are applied and some are not: start again, from a snapshot or the beginning.
-            self.state, self.horizon = State(self.settings), self.backend.start
-            self._restore(None)
+            self._begin(None, True)
             self.chooser = Chooser(self.state, self.chooser.experiment)
             raise
 

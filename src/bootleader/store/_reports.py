@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from bootleader.agent._summary import summary_table
 from bootleader.inference._moments import Moments
-from bootleader.inference._verdict import holdout_verdict, verdict_of_moments
-from bootleader.store._events import Event, Kind
+from bootleader.inference._verdict import verdict_of_moments
+from bootleader.store._events import Event, Kind, Side
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bootleader.inference import Verdict
     from bootleader.store._writer import Writer
+
+
+SIDES = ("the bandit", "the control (holdout)")
 
 
 def summary(writer: Writer) -> pd.DataFrame:
@@ -52,9 +55,13 @@ def verdict(writer: Writer, options: dict[str, Any]) -> Verdict:
 
 def holdout(writer: Writer, options: dict[str, Any]) -> Verdict:
     """The holdout against all others."""
-    log = decisions_table(writer)
-    log = log[log["reward"].notna() & (log["origin"] != "recorded")]
-    return holdout_verdict(log, maximize=writer.settings.maximize, **options)
+    with writer.lock:
+        sides = writer.replica().state.sides
+        if sides is None:
+            raise ValueError("the experiment has no holdout: create it with Traffic(holdout=..., control=...)")
+        rows = [(side.number, *side.moments()[1:3], side.moments().fourth) for side in sides]
+    moments = Moments.of(*zip(*rows, strict=True))
+    return verdict_of_moments(SIDES, moments, maximize=writer.settings.maximize, **options)
 
 
 def decisions_table(writer: Writer) -> pd.DataFrame:
@@ -82,7 +89,7 @@ def decisions_table(writer: Writer) -> pd.DataFrame:
             "probability": [math.nan if event.probability is None else event.probability for event in events],
             "reward": [math.nan if value is None else value for value in values],
             "unit": [event.unit for event in events],
-            "holdout": [bool(event.holdout) for event in events],
+            "holdout": [event.side == Side.HOLDOUT for event in events],
             "origin": [event.detail for event in events],
         }
     )

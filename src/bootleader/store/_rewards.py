@@ -79,7 +79,7 @@ def next_event(chain: Sequence[Event], kind: Kind, amount: float | None, event: 
     value = folded([*((e.kind, amount_of(e)) for e in chain[1:]), (kind, amount)])
     return new_event(
         kind, decision.decision, last.version + 1, arm=decision.arm, old=last.value, value=value,
-        round_=decision.round, holdout=decision.holdout, time=now, event=event,
+        round_=decision.round, side=decision.side, time=now, event=event,
         detail=None if value == amount else repr(amount),
     )  # fmt: skip
 

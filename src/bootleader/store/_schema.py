@@ -11,7 +11,7 @@ from typing import Final
 
 EVENT_COLUMNS: Final = """
     kind {small} NOT NULL, decision TEXT NOT NULL, version {int} NOT NULL, arm {int} NOT NULL, old {float},
-    value {float}, round {big} NOT NULL, holdout {small} NOT NULL, time {float} NOT NULL, crc {big} NOT NULL,
+    value {float}, round {big} NOT NULL, side {small} NOT NULL, time {float} NOT NULL, crc {big} NOT NULL,
     probability {float}, unit TEXT, assignment {int}, event TEXT, seen TEXT, detail TEXT, crc_rest {big} NOT NULL
 """
 
@@ -30,7 +30,14 @@ VERSION_1: Final = (
     ){strict}""",
 )
 
-MIGRATIONS: Final = (VERSION_1,)
+VERSION_2: Final = (
+    """CREATE TABLE bootleader_folds (
+        experiment {int} NOT NULL PRIMARY KEY, horizon TEXT NOT NULL, position {big} NOT NULL, blob {blob} NOT NULL,
+        ids TEXT NOT NULL
+    ){strict}""",
+)
+
+MIGRATIONS: Final = (VERSION_1, VERSION_2)
 VERSION: Final = len(MIGRATIONS)
 
 SQLITE: Final = {

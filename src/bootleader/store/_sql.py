@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from bootleader._core.text import shown
-from bootleader.store._backend import Backend, Found
+from bootleader.store._backend import Backend, Fold, Found
 from bootleader.store._errors import StoreError
 from bootleader.store._events import COLUMNS, CORE, Event
 from bootleader.store._schema import VERSION, statements
@@ -18,6 +18,7 @@ READ: Final = ", ".join(("seq", *CORE, "detail"))
 ALL: Final = ", ".join(("seq", *COLUMNS))
 MARKS: Final = ", ".join("?" for _ in COLUMNS)
 AT_ONCE: Final = 5_000  # rows of one query
+READ_AT_ONCE: Final = 50_000  # events that a replica reads and applies at once
 
 _backends: weakref.WeakSet[SqlBackend] = weakref.WeakSet()
 
@@ -190,6 +191,86 @@ class SqlBackend(Backend):
         count = len(self.snapshots(experiment))
         self.write(lambda execute: execute("DELETE FROM bootleader_snapshots WHERE experiment = ?", (experiment,)))
         return count
+
+    # Retention -----------------------------------------------------------------------------------------------------
+
+    within: str  # condition on events of a horizon
+
+    @abstractmethod
+    def within_args(self, horizon: str) -> tuple[Any, ...]:
+        """The arguments of ``within``."""
+
+    def fold(self, experiment: int) -> Fold | None:
+        sql = "SELECT horizon, position, blob, ids FROM bootleader_folds WHERE experiment = ?"
+        found = self.rows(sql, (experiment,))
+        return Fold(found[0][0], int(found[0][1]), bytes(found[0][2]), found[0][3]) if found else None
+
+    def folding(self, experiment: int, horizon: str) -> Iterator[str]:
+        sql = f"""
+            SELECT decision FROM bootleader_events WHERE experiment = ? AND decision > ?
+            GROUP BY decision HAVING max(version) > 0 AND count(assignment) = 0 AND max(kind) <> 6
+            AND sum(CASE WHEN {self.within} THEN 1 ELSE 0 END) = count(*) ORDER BY decision LIMIT {AT_ONCE}
+        """
+        last = ""
+        while True:
+            found = self.rows(sql, (experiment, last, *self.within_args(horizon)))
+            yield from (decision for (decision,) in found)
+            if len(found) < AT_ONCE:
+                return
+            last = found[-1][0]
+
+    def save_fold(self, experiment: int, fold: Fold, decisions: Sequence[str]) -> int:
+        def work(execute: Execute) -> int:
+            before = _count(execute, experiment)
+            execute("DELETE FROM bootleader_folds WHERE experiment = ?", (experiment,))
+            execute(
+                "INSERT INTO bootleader_folds (experiment, horizon, position, blob, ids) VALUES (?, ?, ?, ?, ?)",
+                (experiment, *fold),
+            )
+            execute(
+                "DELETE FROM bootleader_snapshots WHERE experiment = ? AND position < ?", (experiment, fold.position)
+            )
+            for start in range(0, len(decisions), AT_ONCE):
+                some = decisions[start : start + AT_ONCE]
+                marks = ", ".join("?" for _ in some)
+                # The decision of the last event stays: the next one is numbered after it.
+                sql = f"""
+                    DELETE FROM bootleader_events WHERE experiment = ? AND decision IN ({marks})
+                    AND decision <> (SELECT decision FROM bootleader_events WHERE experiment = ? AND seq =
+                        (SELECT max(seq) FROM bootleader_events WHERE experiment = ?))
+                    AND decision NOT IN (SELECT decision FROM bootleader_events
+                        WHERE experiment = ? AND decision IN ({marks}) AND NOT {self.within})
+                """  # what was amended meanwhile stays
+                last = (experiment, experiment)
+                execute(sql, (experiment, *some, *last, experiment, *some, *self.within_args(fold.horizon)))
+            return before - _count(execute, experiment)
+
+        return int(self.write(work))
+
+    def purge(self) -> int:
+        def work(execute: Execute) -> int:
+            removed = [row[0] for row in execute("SELECT id FROM bootleader_experiments WHERE removed IS NOT NULL", ())]
+            count = sum(_count(execute, number) for number in removed)
+            for number in removed:
+                for table in ("events", "snapshots", "folds"):
+                    execute(f"DELETE FROM bootleader_{table} WHERE experiment = ?", (number,))
+                execute("DELETE FROM bootleader_experiments WHERE id = ?", (number,))
+            return count
+
+        return int(self.write(work))
+
+    def by_events(self, experiment: int, events: Sequence[str]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for start in range(0, len(events), AT_ONCE):
+            some = events[start : start + AT_ONCE]
+            marks = ", ".join("?" for _ in some)
+            sql = f"SELECT event, decision FROM bootleader_events WHERE experiment = ? AND event IN ({marks})"
+            found.update(self.rows(sql, (experiment, *some)))
+        return found
+
+
+def _count(execute: Execute, experiment: int) -> int:
+    return int(execute("SELECT count(*) FROM bootleader_events WHERE experiment = ?", (experiment,))[0][0])
 
 
 def intact(event: Event) -> Event:

@@ -22,7 +22,7 @@ from bootleader.store._backend import News
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._schema import SQLITE
-from bootleader.store._sql import MARKS, READ, Execute, SqlBackend
+from bootleader.store._sql import MARKS, READ, READ_AT_ONCE, Execute, SqlBackend
 
 if TYPE_CHECKING:
     import apsw
@@ -172,17 +172,36 @@ class SqliteBackend(SqlBackend):
     # Horizons ------------------------------------------------------------------------------------------------------
 
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
-        sql = f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND seq > ? AND seq <= ? ORDER BY seq"
-        found = self.rows(sql, (experiment, int(after), 2**62 if upto is None else int(upto)))
-        return News(found, str(found[-1][0]) if found else after)
+        sql = f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+        found = self.rows(sql, (experiment, int(after), 2**62 if upto is None else int(upto), READ_AT_ONCE))
+        more = len(found) == READ_AT_ONCE
+        fold = self.rows("SELECT position FROM bootleader_folds WHERE experiment = ?", (experiment,))
+        return News(found, str(found[-1][0]) if found else after, more, int(fold[0][0]) if fold else 0)
 
     def order(self, horizon: str) -> int:
         return int(horizon)
 
+    within = "seq <= ?"
+
+    def within_args(self, horizon: str) -> tuple[Any, ...]:
+        return (int(horizon),)
+
+    def horizon_before(self, experiment: int, time: float) -> str:
+        sql = "SELECT coalesce(min(seq) - 1, (SELECT max(seq) FROM bootleader_events WHERE experiment = ?)) FROM "
+        sql += "bootleader_events WHERE experiment = ? AND time >= ?"
+        return str(self.rows(sql, (experiment, experiment, time))[0][0] or 0)
+
+    def purge(self) -> int:
+        count = super().purge()
+        if self.path != MEMORY:
+            self.rows("VACUUM")
+            self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        return count
+
     def open_decisions(self, experiment: int, arm: int, horizon: str) -> list[tuple[str, float]]:
         sql = """
             SELECT d.decision, d.time FROM bootleader_events d
-            WHERE d.experiment = ? AND d.seq <= ? AND d.kind = 1 AND d.arm = ? AND d.holdout = 0
+            WHERE d.experiment = ? AND d.seq <= ? AND d.kind = 1 AND d.arm = ? AND d.side <> 1
             AND NOT EXISTS (SELECT 1 FROM bootleader_events v WHERE v.experiment = d.experiment
                 AND v.decision = d.decision AND v.version = 1 AND v.seq <= ?)
         """

@@ -11,11 +11,12 @@ from typing import Any, Final
 
 from bootleader._core.text import shown
 from bootleader.store._errors import StoreError
-from bootleader.store._events import Kind, checksum_of_core, core_matches
+from bootleader.store._events import Kind, Side, checksum_of_core, core_matches
 from bootleader.store._exact_sums import ExactMoments, ExactSums, FadingSums
 from bootleader.store._settings import Settings
 
 FORMAT: Final = 1  # of a snapshot
+HOLDOUT, ELSEWHERE = int(Side.HOLDOUT), int(Side.ELSEWHERE)
 DECISION, CHANGE, ASSIGNMENT = int(Kind.DECISION), int(Kind.CHANGE), int(Kind.ASSIGNMENT)
 VALUES: Final = frozenset({Kind.REWARD, Kind.AMENDMENT, Kind.ADDITION, Kind.WITHDRAWAL})
 
@@ -54,15 +55,13 @@ class ArmTally:
     ----------
     sums : ExactSums or FadingSums
         Of the rewards that the policy learns from.
-    set_apart : ExactSums
-        Of the rewards of units in the holdout.
     waiting : OpenDecisions or None
         Kept as long as the arm lacks its first rewards; None after that, or if it has to be read from the log.
     """
 
     __slots__ = (
         "active", "decisions", "history", "later", "metadata", "name", "noise_sd", "number", "removed", "rewarded",
-        "set_apart", "sums", "waiting",
+        "sums", "waiting",
     )  # fmt: skip
 
     def __init__(self, number: int, name: str, metadata: Any, noise_sd: float, later: bool, settings: Settings) -> None:
@@ -70,7 +69,6 @@ class ArmTally:
         self.active, self.removed = True, False
         half_life = settings.half_life
         self.sums: ExactSums | FadingSums = ExactSums() if half_life is None else FadingSums(half_life)
-        self.set_apart = ExactSums()
         self.history: list[float] | None = [] if settings.keeps_history else None
         self.decisions = self.rewarded = 0
         self.waiting: OpenDecisions | None = OpenDecisions()
@@ -106,6 +104,8 @@ class State:
     ----------
     rounds : int
         Number of decisions that have had a reward, of all arms that ever were, and of what summaries told.
+    sides : list of ExactSums, or None
+        Rewards of the bandit's choices and of the holdout, where there is one.
     changes : int
         Number of changes of the experiment so far.
     events : int
@@ -119,6 +119,8 @@ class State:
         self.needed = settings.learner().initial_pulls
         self.arms: list[ArmTally] = []
         self.rounds = self.changes = self.events = self.version = 0
+        holds_out = settings.traffic is not None and settings.traffic.holdout > 0.0
+        self.sides: list[ExactSums] | None = [ExactSums(), ExactSums()] if holds_out else None
         self.changed: set[int] = set()  # arms whose moments changed since they were last computed
         self.lacking: set[int] = set()  # arms whose ``waiting`` is kept
         self.reload: set[int] = set()  # arms that lack first rewards again, and whose ``waiting`` has to be read
@@ -151,21 +153,21 @@ class State:
             self._change(json.loads(row[11]), int(row[7]))
         added: dict[int, list[float]] = {}
         arms, lacking = self.arms, self.lacking
-        simple = self.settings.half_life is None and not self.settings.keeps_history
-        rounds = 0
+        simple = self.settings.half_life is None and not self.settings.keeps_history and self.sides is None
+        rounds, others = 0, False
         for row in rows:
-            _, kind, decision, version, arm, old, value, round_, holdout, time, crc, _ = row
+            _, kind, decision, version, arm, old, value, round_, side, time, crc, _ = row
             try:
-                if checksum_of_core(kind, decision, version, arm, old, value, round_, holdout, time) != crc:
+                if checksum_of_core(kind, decision, version, arm, old, value, round_, side, time) != crc:
                     self._check(row)
             except (TypeError, AttributeError, struct.error):
                 self._check(row)
             if kind == DECISION:
                 tally = arms[arm]
                 tally.decisions += 1
-                if arm in lacking and not holdout:
+                if arm in lacking and side != HOLDOUT:
                     tally.waiting.add(decision, time)  # type: ignore[union-attr]
-            elif old is None and value is not None and simple and not holdout and kind in VALUES:  # nearly all
+            elif old is None and value is not None and simple and kind in VALUES:  # nearly all
                 rounds += 1
                 if arm in added:
                     added[arm].append(value)
@@ -176,6 +178,7 @@ class State:
                     arms[arm].waiting.drop(decision)  # type: ignore[union-attr]
             elif kind in VALUES:
                 rounds += self._value(arms[arm], row)
+                others = True
             elif kind not in (CHANGE, ASSIGNMENT):
                 raise StoreError(
                     f"event {row[0]} is of kind {kind!r}, which this version of the library does not know: update it",
@@ -192,14 +195,15 @@ class State:
             self.changed.add(arm)
         self.rounds += rounds
         self.events += len(rows)
-        self.version += 1
+        if changes or added or others or lacking:  # decisions alone change no choice
+            self.version += 1
         for arm in [arm for arm in lacking if arms[arm].sums.number >= self.needed]:
             arms[arm].waiting = None
             lacking.discard(arm)
 
     def _value(self, tally: ArmTally, row: Row) -> int:
         """Apply an event that changes a reward; return by how much it changes the number of rounds."""
-        _, _, decision, _, arm, old, value, round_, holdout, *_ = row
+        _, _, decision, _, arm, old, value, round_, side, *_ = row
         change = int(value is not None) - int(old is not None)
         tally.rewarded += change
         if tally.waiting is not None and change > 0:
@@ -208,14 +212,14 @@ class State:
             return 0
         for amount, sign in ((old, -1), (value, 1)):
             if amount is not None:
-                if holdout:
-                    tally.set_apart.add(amount, sign)
-                else:
+                if self.sides is not None and side != ELSEWHERE:
+                    self.sides[side].add(amount, sign)
+                if side != HOLDOUT:
                     tally.change(amount, round_, sign)
         self.changed.add(arm)
         if tally.waiting is None and tally.sums.number < self.needed:
             self.reload.add(arm)
-        return 1 if change > 0 and not holdout else 0
+        return 1 if change > 0 and side != HOLDOUT else 0
 
     @staticmethod
     def _check(row: Row) -> None:
@@ -267,10 +271,11 @@ class State:
 
         body = [
             self.rounds, self.changes, self.events,
+            None if self.sides is None else [side.to_plain() for side in self.sides],
             [
                 [
                     arm.name, arm.metadata, arm.noise_sd, arm.later, arm.active, arm.removed, arm.decisions,
-                    arm.rewarded, _plain_sums(arm.sums), arm.set_apart.to_plain(), arm.history,
+                    arm.rewarded, _plain_sums(arm.sums), arm.history,
                     None if arm.waiting is None else sorted(arm.waiting.when.items()),
                 ]
                 for arm in self.arms
@@ -291,11 +296,12 @@ class State:
         if number != FORMAT:
             return None
         state = cls(settings)
-        state.rounds, state.changes, state.events, arms = body
+        state.rounds, state.changes, state.events, sides, arms = body
+        state.sides = None if sides is None else [ExactSums.from_plain(side) for side in sides]
         for place, (name, metadata, noise_sd, later, *rest) in enumerate(arms):
             tally = ArmTally(place, name, metadata, noise_sd, later, settings)
-            tally.active, tally.removed, tally.decisions, tally.rewarded, sums, apart, tally.history, waiting = rest
-            tally.sums, tally.set_apart = _sums_of(sums, settings), ExactSums.from_plain(apart)
+            tally.active, tally.removed, tally.decisions, tally.rewarded, sums, tally.history, waiting = rest
+            tally.sums = _sums_of(sums, settings)
             tally.waiting = None if waiting is None else OpenDecisions((decision, time) for decision, time in waiting)
             state.arms.append(tally)
             state.changed.add(place)

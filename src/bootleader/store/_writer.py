@@ -14,9 +14,10 @@ from bootleader.agent._decisions import Decision, Receipt
 from bootleader.store._backend import Backend, Found
 from bootleader.store._choice import Choice
 from bootleader.store._errors import DuplicateKey, StoreError
-from bootleader.store._events import EXPERIMENT, Event, Kind, new_event
+from bootleader.store._events import EXPERIMENT, Event, Kind, Side, new_event
 from bootleader.store._ids import DecisionIds
 from bootleader.store._replica import Replica
+from bootleader.store._retention import is_folded
 from bootleader.store._rewards import next_event
 from bootleader.store._settings import Settings
 from bootleader.store._state import ArmTally, State
@@ -59,6 +60,11 @@ class Writer:
             self.backend, self.found.id, self.found.name, self.settings, upto=upto, use_snapshots=use_snapshots
         )
 
+    def first_replica(self) -> Replica:
+        """Another replica, of nothing, or of what was folded."""
+        fold = self.backend.fold(self.found.id)
+        return self.fresh_replica(self.backend.start if fold is None else fold.horizon, use_snapshots=False)
+
     def append(self, event: Event) -> bool:
         """Append an event; False if another process has taken its version, event id or assignment."""
         try:
@@ -84,7 +90,7 @@ class Writer:
             if self.append(event):
                 if snapshot:
                     self._save_snapshot()
-                return Decision(decision_id, name, choice.probability, None, choice.holdout)
+                return Decision(decision_id, name, choice.probability, None, choice.side == Side.HOLDOUT)
         raise _overtaken(f"the unit {shown(unit)}")
 
     def _choice(self, replica: Replica, decision_id: str, unit: str | None, now: float) -> tuple[Choice, int | None]:
@@ -107,7 +113,7 @@ class Writer:
             replica = self.replica()
             tally = replica.state.named(arm)
             decision_id = self.ids.next()
-            choice = Choice(tally.number, probability, "recorded")
+            choice = Choice(tally.number, probability, "recorded", Side.ELSEWHERE)
             event = self._decision(replica, decision_id, choice, now, unit, None)
         self.append(event)
         return Decision(decision_id, arm, probability)
@@ -116,7 +122,7 @@ class Writer:
         self, replica: Replica, decision_id: str, choice: Choice, now: float, unit: str | None, assignment: int | None
     ) -> Event:
         return new_event(
-            Kind.DECISION, decision_id, 0, arm=choice.arm, round_=replica.state.rounds, holdout=int(choice.holdout),
+            Kind.DECISION, decision_id, 0, arm=choice.arm, round_=replica.state.rounds, side=int(choice.side),
             time=now, probability=choice.probability, unit=unit, assignment=assignment, seen=replica.horizon,
             detail=choice.origin,
         )  # fmt: skip
@@ -162,6 +168,12 @@ class Writer:
 
     def unknown(self, decision_id: str) -> StoreError:
         """What to raise for a decision that is not in the log."""
+        if is_folded(self, decision_id):
+            return StoreError(
+                f"decision {shown(decision_id)} and its reward were folded into a snapshot: they can no longer be "
+                "changed or audited",
+                "folded",
+            )
         return StoreError(
             f"decision {shown(decision_id)} is unknown: report an id that decide() of this experiment returned",
             "unknown",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from bootleader.agent.agent import Agent
     from bootleader.inference import Verdict
+    from bootleader.store._bulk import BulkReceipt
     from bootleader.store._check import Check
 
 
@@ -176,6 +178,30 @@ class Experiment:
             With reason ``"unknown"`` if there is no such decision, ``"conflict"`` if it has another reward.
         """
         return self._change(decision_id, Kind.REWARD, checked_value(value), event)
+
+    def reward_many(self, rewards: Iterable[tuple[str, float, str | None] | tuple[str, float]]) -> BulkReceipt:
+        """Report many rewards at once: all of them, or, if one is refused, none.
+
+        Parameters
+        ----------
+        rewards : iterable of tuples
+            Decision's id, value and, if there is one, event id.
+
+        Returns
+        -------
+        BulkReceipt
+            How many were counted, and how many had been counted before.
+
+        Raises
+        ------
+        StoreError
+            As of :meth:`reward`; the message names the place of the reward.
+        TypeError, ValueError
+            If one of them is not what is described here.
+        """
+        from bootleader.store._bulk import checked_rewards, reward_many
+
+        return reward_many(self._writer, checked_rewards(rewards))
 
     def amend(self, decision_id: str, value: float, *, event: str | None = None) -> Receipt:
         """Replace the reward of a decision; the last amendment counts, and every version stays in the log.
@@ -474,6 +500,26 @@ class Experiment:
         from bootleader.store._check import check
 
         return check(self._writer, decisions)
+
+    def fold(self, before: float) -> int:
+        """Delete old events; what was learnt from them is kept, exactly, and no later decision changes.
+
+        Kept are decisions without a reward, since one may come, and what sticky units were given. The reward of a
+        folded decision can no longer be amended, and :meth:`audit` says that it was folded.
+
+        Parameters
+        ----------
+        before : float
+            A time in seconds since 1970: fold what is older.
+
+        Returns
+        -------
+        int
+            Number of events that were deleted.
+        """
+        from bootleader.store._retention import fold
+
+        return fold(self._writer, real("before", before, "a time in seconds"))
 
     def export(self) -> Agent:
         """The experiment as an agent of one process, with what was learnt and the open decisions.

@@ -202,6 +202,16 @@ class Store:
         """
         self._backend.remove(self._find(name).id, float(self._clock()))
 
+    def vacuum(self) -> int:
+        """Delete the events of removed experiments, and give the space of deleted rows back.
+
+        Returns
+        -------
+        int
+            Number of events that were deleted.
+        """
+        return self._backend.purge()
+
     def import_agent(self, name: str, agent: Agent, *, traffic: Traffic | None = None) -> Experiment:
         """Create an experiment that goes on where an agent of one process is.
 

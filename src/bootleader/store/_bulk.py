@@ -1,0 +1,138 @@
+"""Many rewards at once: a nightly file, all of it or nothing."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bootleader._core.text import shown
+from bootleader._core.validation import counted
+from bootleader.store._errors import DuplicateKey, StoreError
+from bootleader.store._events import Event, Kind
+from bootleader.store._rewards import checked_id, checked_value, next_event
+
+if TYPE_CHECKING:
+    from bootleader.store._writer import Writer
+
+AT_ONCE: Final = 20_000  # decisions that are looked up at once
+ATTEMPTS: Final = 5
+SEPARATORS: Final = ",;\t"
+
+Reward = tuple[str, float, str | None]  # decision, value, event
+
+
+@dataclass(frozen=True)
+class BulkReceipt:
+    """What became of many rewards.
+
+    Attributes
+    ----------
+    counted : int
+        Rewards that are new.
+    repeated : int
+        Rewards that were counted before.
+
+    Examples
+    --------
+    >>> print(BulkReceipt(counted=2, repeated=1))
+    2 rewards counted, 1 counted before
+    """
+
+    counted: int
+    repeated: int
+
+    def __str__(self) -> str:
+        return f"{counted(self.counted, 'reward')} counted, {self.repeated:,} counted before"
+
+
+def reward_many(writer: Writer, rewards: Sequence[Reward]) -> BulkReceipt:
+    """Append the rewards of many decisions, all or none."""
+    now = float(writer.clock())
+    for _ in range(ATTEMPTS):
+        events = list(_events(writer, rewards, now))
+        try:
+            if events:
+                writer.backend.append(writer.found.id, events)
+        except DuplicateKey:  # another process has rewarded one of them meanwhile: look again
+            continue
+        return BulkReceipt(len(events), len(rewards) - len(events))
+    raise StoreError("other processes kept rewarding the same decisions; nothing was counted", "unavailable")
+
+
+def _events(writer: Writer, rewards: Sequence[Reward], now: float) -> Iterator[Event]:
+    """The events that are not in the log yet."""
+    backend, experiment = writer.backend, writer.found.id
+    added: dict[str, list[Event]] = {}  # decisions that occur more than once in the file
+    owners: dict[str, str] = {}  # event ids in the file
+    for start in range(0, len(rewards), AT_ONCE):
+        part = rewards[start : start + AT_ONCE]
+        chains = backend.chains(experiment, list(dict.fromkeys(decision for decision, _, _ in part)))
+        known = backend.by_events(experiment, [event for _, _, event in part if event is not None])
+        for place, (decision, value, event) in enumerate(part, start + 1):
+            chain = [*chains.get(decision, ()), *added.get(decision, ())]
+            if not chain or chain[0].kind != Kind.DECISION:
+                raise _at(place, writer.unknown(decision))
+            if event is not None:
+                owner = known.get(event) or owners.setdefault(event, decision)
+                if owner != decision:
+                    message = f"event {shown(event)} was used for decision {shown(owner)}, got it for {shown(decision)}"
+                    raise _at(place, StoreError(message, "conflict"))
+            try:
+                row = next_event(chain, Kind.REWARD, value, event, now)
+            except StoreError as error:
+                raise _at(place, error) from None
+            if row is not None:
+                added.setdefault(decision, []).append(row)
+                yield row
+
+
+def _at(place: int, error: StoreError) -> StoreError:
+    return StoreError(f"reward {place}: {error}; nothing was counted", error.reason)
+
+
+def checked_rewards(rewards: Iterable[Any]) -> list[Reward]:
+    """Rewards as (decision, value, event), or raise naming the place."""
+    found: list[Reward] = []
+    for place, row in enumerate(rewards, 1):
+        try:
+            decision, value, *more = row
+            event = more[0] if more else None
+            if not isinstance(decision, str):
+                raise TypeError(f"decision must be the id of a Decision, got {shown(decision)}")
+            found.append((decision, checked_value(value), None if event is None else checked_id("event", event)))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"reward {place}: {error}") from None
+    return found
+
+
+def read_file(path: str, decision: str, reward: str, event: str | None) -> list[Reward]:
+    """The rewards of a CSV file with a header."""
+    with Path(path).open(newline="", encoding="utf-8-sig") as file:
+        header = file.readline()
+        separator = max(SEPARATORS, key=header.count)
+        names = [name.strip().lower() for name in next(csv.reader([header], delimiter=separator), [])]
+        places = [_place(names, column, path) for column in (decision, reward)]
+        if event is not None or "event" in names:
+            places.append(_place(names, event or "event", path))
+        return list(_parsed(csv.reader(file, delimiter=separator), places, path))
+
+
+def _place(names: list[str], column: str, path: str) -> int:
+    if column.lower() not in names:
+        raise ValueError(f"{path} must have a column {column!r}, got {', '.join(names) or 'nothing'}")
+    return names.index(column.lower())
+
+
+def _parsed(rows: Iterable[list[str]], places: list[int], path: str) -> Iterator[Reward]:
+    at, value_at, *event_at = places
+    for line, row in enumerate(rows, 2):
+        if not row:
+            continue
+        try:
+            event = row[event_at[0]].strip() if event_at else ""
+            yield row[at].strip(), checked_value(float(row[value_at])), checked_id("event", event) if event else None
+        except (ValueError, IndexError, TypeError) as error:
+            raise ValueError(f"line {line} of {path}: {error}; nothing was counted") from None

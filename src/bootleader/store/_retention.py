@@ -1,0 +1,43 @@
+"""Old events folded into a snapshot, without changing any later decision."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from bootleader.store._backend import Fold
+from bootleader.store._ids import tag_and_number
+
+if TYPE_CHECKING:
+    from bootleader.store._writer import Writer
+
+
+def fold(writer: Writer, before: float) -> int:
+    """Fold what is older than a time; return how many events were deleted.
+
+    Kept are decisions without a reward, since one may come, those that assign an arm to a sticky unit, those of which
+    something newer is in the log, and all changes of the experiment.
+    """
+    backend, experiment = writer.backend, writer.found.id
+    horizon = backend.horizon_before(experiment, before)
+    earlier = backend.fold(experiment)
+    if earlier is not None and backend.order(horizon) <= backend.order(earlier.horizon):
+        return 0
+    state = writer.fresh_replica(horizon).state
+    decisions = list(backend.folding(experiment, horizon))
+    ids = {} if earlier is None else json.loads(earlier.ids)
+    for decision in decisions:
+        tag, number = tag_and_number(decision)
+        if tag:
+            ids[tag] = max(number, ids.get(tag, 0))
+    folded = Fold(horizon, state.events, state.to_bytes(), json.dumps(ids))
+    return backend.save_fold(experiment, folded, decisions)
+
+
+def is_folded(writer: Writer, decision_id: Any) -> bool:
+    """Whether a decision was folded with its reward."""
+    fold = writer.backend.fold(writer.found.id)
+    if fold is None or not isinstance(decision_id, str):
+        return False
+    tag, number = tag_and_number(decision_id)
+    return 0 < number <= int(json.loads(fold.ids).get(tag, 0))

@@ -1,0 +1,121 @@
+"""What a reader has seen: nothing is skipped, nothing is read twice, whatever the order of the commits."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import bootleader as bl
+from bootleader.store import _postgres, _sql, _sqlite
+from bootleader.store._events import Kind, new_event
+from bootleader.store._postgres import Snapshot
+
+
+@pytest.fixture
+def button(store):
+    return store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
+
+
+def test_a_transaction_held_open_delays_its_own_rows_only(server):
+    """A reader that remembered the largest number it saw would miss the row: it has a smaller one."""
+    import psycopg
+
+    url = server.new_database()
+    store = bl.Store(url)
+    button = store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
+    backend, number = button._writer.backend, button._writer.found.id
+    early = new_event(Kind.DECISION, "held-1", 0, arm=0, time=1.0, detail="recorded")
+    with psycopg.connect(url) as held:
+        held.execute(backend.insertion.replace("?", "%s"), backend.inserted(number, early))
+        seen = [button.decide().id for _ in range(5)]
+        for decision in seen[:3]:
+            button.reward(decision, 1.0)
+        other = bl.Store(url).open("button")
+        late = other.decide()
+        assert other._writer.replica().state.events == 1 + 5 + 3 + 1
+        assert ":" in button.log(events=True)["seen"].iloc[-1]
+        held.commit()
+    assert button._writer.replica().state.events == 1 + 5 + 3 + 1 + 1
+    assert other._writer.replica().state.to_bytes() == button._writer.replica().state.to_bytes()
+    events = button.log(events=True).set_index("decision")
+    assert events.loc["held-1", "seq"] < events.loc[seen[0], "seq"].min()
+    assert button.audit(late.id).events_seen == 1 + 5 + 3  # not the one that was committed later
+    assert button.check(), str(button.check())
+    store.close()
+
+
+def test_random_interleavings_of_transactions(server):
+    """Four writers whose transactions overlap at random; a reader after every step."""
+    import psycopg
+
+    rng = random.Random(4)
+    url = server.new_database()
+    button = bl.Store(url).create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
+    backend, number = button._writer.backend, button._writer.found.id
+    reader = button._writer.fresh_replica(use_snapshots=False)
+    sql = backend.insertion.replace("?", "%s")
+    connections = [psycopg.connect(url) for _ in range(4)]
+    written = committed = 0
+    pending = [0] * 4
+    for _ in range(150):
+        place = rng.randrange(4)
+        action = rng.random()
+        if action < 0.6:
+            written += 1
+            event = new_event(Kind.DECISION, f"d-{written}", 0, arm=0, time=1.0, detail="recorded")
+            connections[place].execute(sql, backend.inserted(number, event))
+            pending[place] += 1
+        elif action < 0.9:
+            connections[place].commit()
+            committed, pending[place] = committed + pending[place], 0
+        else:
+            connections[place].rollback()
+            pending[place] = 0
+        reader.sync()
+        assert reader.state.events == 1 + committed
+        assert reader.state.arms[0].decisions == committed
+    for connection in connections:
+        connection.close()
+
+
+def test_a_long_log_is_read_in_parts(store, button, monkeypatch):
+    for module in (_sql, _sqlite, _postgres):
+        monkeypatch.setattr(module, "READ_AT_ONCE", 7)
+    writer = button._writer
+    many = [new_event(Kind.DECISION, f"m-{k}", 0, arm=0, time=1.0, detail="recorded") for k in range(20)]
+    writer.backend.append(writer.found.id, many)  # one transaction of more than a part
+    for k in range(12):
+        button.reward(button.decide().id, float(k))
+    replica = writer.fresh_replica(use_snapshots=False)
+    assert replica.state.events == 1 + 20 + 24
+    assert replica.state.to_bytes() == writer.replica().state.to_bytes()
+    assert button.check(), str(button.check())
+
+
+def test_a_dump_that_is_restored_elsewhere_goes_on(server):
+    """Transaction ids of another server may be smaller than those in the log."""
+    url = server.new_database()
+    with bl.Store(url) as store:
+        button = store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
+        before = button.decide()
+        shift = 10**9
+        button._writer.backend.write(
+            lambda execute: execute("UPDATE bootleader_events SET txn = txn + ?", (shift,))
+        )  # as if the old server had counted that far
+    with bl.Store(url) as store:
+        button = store.open("button")
+        assert store._backend._offset > shift / 2
+        assert button.reward(before.id, 2.0) == bl.Receipt.COUNTED
+        after = button.decide()
+        assert button.summary()["pulls"].sum() == 1
+        assert button.audit(after.id).agrees
+        assert bl.Store(url)._backend._offset == store._backend._offset
+
+
+def test_snapshots_of_postgres_are_read_and_written():
+    text = "10:20:10,14"
+    assert Snapshot.of(text) == Snapshot(20, [10, 14])
+    assert str(Snapshot.of(text)) == text
+    assert str(Snapshot.of("20:20:")) == "20:20:"
+    assert Snapshot.of("5:7:5", 100) == Snapshot(107, [105])
