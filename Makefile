@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet
 
-.PHONY: install test test-lowest slow fuzz coverage lint lint-workflows docs bench reproduce clean
+.PHONY: install test test-lowest test-gpu slow fuzz coverage lint lint-workflows docs bench reproduce clean
 
 install: .venv/ready
 
@@ -38,6 +38,11 @@ test-lowest:
 # Full-size statistics.
 slow: install
 	$(BIN)/python -m pytest -n auto -m slow
+
+# Bit-equality of the GPU and the CPU at full size, on a machine with an NVIDIA GPU.
+test-gpu: install
+	$(PIP) --editable ".[cuda]"
+	$(BIN)/python -m pytest -m gpu tests/simulation/test_device_gpu.py
 
 # Property-based tests, with many and new examples.
 fuzz: install

@@ -143,6 +143,9 @@ def _add_reproduce(commands: Any) -> None:
     command.add_argument("--list", action="store_true", help="list the parts and exit")
     command.add_argument("--workers", type=_whole(1), metavar="N", help="threads (default: one per core)")
     command.add_argument("--dask", metavar="ADDRESS", help="simulate on a Dask cluster, such as tcp://host:8786")
+    command.add_argument(
+        "--device", choices=("cpu", "cuda"), default="cpu", help="where to simulate: cuda is an NVIDIA GPU"
+    )
     command.set_defaults(stopped="Stopped. Finished simulations are kept: the same command continues from there.")
 
 
@@ -159,8 +162,15 @@ def _reproduce(given: argparse.Namespace) -> int:
     chosen_parts(given.parts)
     writable_folder(given.out)  # noticed now, not after the simulations
     size = Size(given.runs, given.rounds, given.seed, given.quick)
+    if given.device == "cuda" and given.dask is None:
+        from bootleader._core.cuda.device import require
+
+        try:
+            require()
+        except RuntimeError as error:
+            raise ValueError(str(error).replace('device="cuda"', "--device cuda")) from None
     with _dask(given.dask) as executor:
-        claims = reproduce(given.parts, given.out, size, workers=given.workers, executor=executor)
+        claims = reproduce(given.parts, given.out, size, workers=given.workers, executor=executor, device=given.device)
     width = max((len(row.finding.verdict) for row in claims), default=0)
     for row in claims:
         print(f"{row.finding.verdict:{width}}  {row.claim.statement}  ({row.claim.where})")

@@ -150,7 +150,15 @@ ROOT_HALF_BITS: Final = int(np.float64(elementary.ROOT_HALF).view(np.int64))
 COMPILED_FORMS[rng.unit] = (_unit_from_mantissa,)
 COMPILED_FORMS[elementary.split] = (_split_bits,)
 COMPILED_FORMS[elementary.power_of_two] = (_power_of_two_bits,)
-for _function in (_unit_from_mantissa, _split_bits, _power_of_two_bits):
+
+
+def _edge_from_table(layer: Any) -> Any:
+    return sampling.EDGES[layer]
+
+
+COMPILED_FORMS[sampling.layer_edge] = (_edge_from_table,)
+GPU_FORMS: dict[Any, Any] = {}  # forms of functions for a GPU, while a kernel for it is being compiled
+for _function in (_unit_from_mantissa, _split_bits, _power_of_two_bits, _edge_from_table):
     register(_function)
 for _module in (rng, elementary, sampling, moments, tail_sampling, leader_tree, tilted_rejection, bootstrap_sums):
     for _function in list(vars(_module).values()):
@@ -186,6 +194,14 @@ def _unit(word):  # type: ignore[no-untyped-def]
         return _unit_from_mantissa(word)
 
     return from_mantissa
+
+
+@overload(sampling.layer_edge, jit_options=INNER)  # type: ignore[arg-type]
+def _layer_edge(layer):  # type: ignore[no-untyped-def]
+    def from_table(layer):  # type: ignore[no-untyped-def]
+        return _edge_from_table(layer)
+
+    return GPU_FORMS.get(sampling.layer_edge, from_table)
 
 
 @overload(elementary.split, jit_options=INNER)  # type: ignore[arg-type]

@@ -76,7 +76,7 @@ KEEP, OTHER = _alias(
 
 
 def layer_edge(layer: Any) -> Any:
-    """A layer's right edge. Only this function reads the table: a GPU kernel has a copy for each function that does."""
+    """A layer's right edge. Only this function reads the table: on a GPU it is in shared memory."""
     return EDGES[layer]
 
 
@@ -92,12 +92,7 @@ def rejected(word: Any) -> Any:
 
 def accepted_normal(word: Any) -> Any:
     """The normal variable of a word that is not rejected."""
-    return normal_under_edge(layer_edge(word & LAYER_MASK), word)
-
-
-def normal_under_edge(edge: Any, word: Any) -> Any:
-    """The normal variable of a word whose layer has this right edge."""
-    return signed(unit(word) * edge, word)
+    return signed(unit(word) * layer_edge(word & LAYER_MASK), word)
 
 
 def signed(size: Any, word: Any) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing, nullcontext, suppress
 from queue import Empty, SimpleQueue
+from typing import Literal
 
 from bootleader._core.compilation_events import on_compilation
 from bootleader.paper._cell_cache import CHECKPOINTS, REPEATS, Cell, CellCache, Results
@@ -17,6 +18,8 @@ from bootleader.simulation.result import Simulation
 
 Played = Generator[tuple[Cell, Simulation], None, None]
 
+Device = Literal["cpu", "cuda"]
+
 FEWEST_AT_ONCE = 2  # cells, so that the last tasks of one leave no core idle
 
 
@@ -24,12 +27,24 @@ class Interrupted(Exception):  # noqa: N818  (not an error: another cell failed,
     """Ends the simulation of a cell whose result is no longer wanted."""
 
 
-def play(cell: Cell, executor: Executor | None, on_runs: Callable[[int], object] | bool = False) -> Simulation:
+def play(
+    cell: Cell, executor: Executor | None, on_runs: Callable[[int], object] | bool = False, device: Device = "cpu"
+) -> Simulation:
     """Simulate a cell; ``on_runs`` is called with the number of runs that have just ended."""
     return simulate(
         cell.policy, cell.bandit, rounds=cell.rounds, runs=cell.runs, seed=cell.seed, checkpoints=CHECKPOINTS,
-        executor=executor, progress=on_runs,
+        executor=executor, progress=on_runs, device=device,
     )  # fmt: skip
+
+
+def play_in_turn(cells: Sequence[Cell], pool: Executor, on_runs: Callable[[Cell, int], object]) -> Played:
+    """Simulate cells one after the other on the GPU of this process; the pool plays what the GPU cannot."""
+    for cell in cells:
+
+        def count(runs: int, cell: Cell = cell) -> None:
+            on_runs(cell, runs)
+
+        yield cell, play(cell, pool, count, "cuda")
 
 
 def play_timed(cells: Sequence[Cell], on_cell: Callable[[Cell], object]) -> Played:
@@ -49,7 +64,9 @@ def play_timed(cells: Sequence[Cell], on_cell: Callable[[Cell], object]) -> Play
     yield from fastest.items()
 
 
-def play_at_once(cells: Sequence[Cell], executor: Executor, on_runs: Callable[[Cell, int], object]) -> Played:
+def play_at_once(
+    cells: Sequence[Cell], executor: Executor, on_runs: Callable[[Cell, int], object], device: Device = "cpu"
+) -> Played:
     """Simulate many cells at the same time on one executor, and yield each as it ends.
 
     As many cells are in progress as the executor plays tasks at once. Each has at least one task left, so no worker
@@ -62,6 +79,8 @@ def play_at_once(cells: Sequence[Cell], executor: Executor, on_runs: Callable[[C
         Where the tasks are played.
     on_runs : callable
         Called with a cell and the number of its runs that have just ended, from several threads.
+    device : {"cpu", "cuda"}
+        Where the executor's workers play.
     """
     interrupted = threading.Event()
     not_begun: SimpleQueue[Cell] = SimpleQueue()
@@ -73,7 +92,7 @@ def play_at_once(cells: Sequence[Cell], executor: Executor, on_runs: Callable[[C
         with suppress(Empty):
             while not interrupted.is_set():
                 cell = not_begun.get_nowait()
-                ended.put((cell, _played_or_error(cell, executor, interrupted, on_runs)))
+                ended.put((cell, _played_or_error(cell, executor, interrupted, on_runs, device)))
 
     at_once = min(len(cells), max(FEWEST_AT_ONCE, width_of(executor)))
     # Daemons: a cluster that no longer answers must not keep the program from ending.
@@ -94,7 +113,7 @@ def play_at_once(cells: Sequence[Cell], executor: Executor, on_runs: Callable[[C
 
 
 def _played_or_error(
-    cell: Cell, executor: Executor, interrupted: threading.Event, on_runs: Callable[[Cell, int], object]
+    cell: Cell, executor: Executor, interrupted: threading.Event, on_runs: Callable[[Cell, int], object], device: Device
 ) -> Simulation | BaseException:
     def count(runs: int) -> None:
         if interrupted.is_set():
@@ -102,7 +121,7 @@ def _played_or_error(
         on_runs(cell, runs)
 
     try:
-        return play(cell, executor, count)
+        return play(cell, executor, count, device)
     except BaseException as error:  # raised again in the thread that waits for the results
         return error
 
@@ -120,7 +139,7 @@ def unique(cells: Iterable[Cell]) -> list[Cell]:
 
 def run_cells(
     cells: Iterable[Cell], cache: CellCache, *, workers: int | None = None, executor: Executor | None = None,
-    progress: bool = True,
+    progress: bool = True, device: Device = "cpu",
 ) -> Results:  # fmt: skip
     """Play the cells that the cache does not hold, save each as it ends, and return the results of all.
 
@@ -134,6 +153,8 @@ def run_cells(
         Where to play instead. Timed cells are always played here, on one core, before the others.
     progress : bool
         Show a progress bar.
+    device : {"cpu", "cuda"}
+        Where cells that are not timed are played.
     """
     results, missing = Results(), []
     for cell in unique(cells):
@@ -153,14 +174,19 @@ def run_cells(
     timed = [cell for cell in missing if cell.timed]
     others = [cell for cell in missing if not cell.timed]
     with on_compilation(lambda: say("compiling")):
-        compile_kernels(timed if executor is not None else missing)
+        compile_kernels(timed if executor is not None or device == "cuda" else missing)
     with (
         nullcontext(executor) if executor is not None else ThreadPoolExecutor(workers or cores()) as pool,
         Progress(missing, progress) as bar,
     ):
         in_turn = play_timed(timed, lambda cell: bar.advance(cell.cost / REPEATS))
-        at_once = play_at_once(others, pool, lambda cell, runs: bar.advance(runs * cell.cost_per_run))
-        for played in (in_turn, at_once):
+
+        def on_runs(cell: Cell, runs: int) -> None:
+            bar.advance(runs * cell.cost_per_run)
+
+        here = device == "cuda" and executor is None
+        rest = play_in_turn(others, pool, on_runs) if here else play_at_once(others, pool, on_runs, device)
+        for played in (in_turn, rest):
             with closing(played):
                 for cell, result in played:
                     cache.save(cell, result)

@@ -19,7 +19,7 @@ from bootleader.paper import PARTS, Part, Size
 from bootleader.paper._cell_cache import Cell, CellCache, Results
 from bootleader.paper._claims import Judged
 from bootleader.paper._report_part import Outcome
-from bootleader.paper._run_cells import run_cells, unique
+from bootleader.paper._run_cells import Device, run_cells, unique
 from bootleader.paper.report import claims_markdown, key_claims_markdown, markdown, render
 from bootleader.simulation._task_schedule import cores
 from bootleader.simulation.result import Simulation
@@ -38,7 +38,7 @@ def chosen_parts(names: Sequence[str]) -> list[Part]:
 
 def reproduce(
     names: Sequence[str] = (), out: Path | str = "results", size: Size | None = None, *,
-    workers: int | None = None, executor: Executor | None = None, progress: bool = True,
+    workers: int | None = None, executor: Executor | None = None, progress: bool = True, device: Device = "cpu",
 ) -> list[Judged]:  # fmt: skip
     """Reproduce the paper, or some parts of it, into a folder.
 
@@ -60,6 +60,8 @@ def reproduce(
         Where to play the runs instead, all cells at once. Timed cells are played here.
     progress : bool
         Show a progress bar.
+    device : {"cpu", "cuda"}
+        Where cells that are not timed are played; the results are the same.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def reproduce(
         writable_folder(folder)
     started = time.perf_counter()
     cells = [cell for part in asked for cell in part.cells(size)]
-    results = run_cells(cells, cache, workers=workers, executor=executor, progress=progress)
+    results = run_cells(cells, cache, workers=workers, executor=executor, progress=progress, device=device)
     shown = _shown_parts(asked, size, cache, results)
     outcomes: dict[str, Outcome] = {}
     seconds: dict[str, Any] = {}
@@ -88,7 +90,8 @@ def reproduce(
         write_outcome(outcomes[part.name], out)
         seconds[part.name] = _seconds(part, size, results, time.perf_counter() - began)
     manifest = describe(size, shown, seconds, time.perf_counter() - started, workers, executor)
-    manifest["command"] = command_of(names, size, out)
+    manifest["machine"]["device"] = device
+    manifest["command"] = command_of(names, size, out, device)
     write_text(out / "manifest.json", json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     claims = [row for part in shown for row in outcomes[part.name].claims]
     write_claims(claims, out, size.remark())
@@ -168,7 +171,7 @@ def write_text(path: Path, text: str) -> None:
         unfinished.write_text(text, encoding="utf-8")
 
 
-def command_of(names: Sequence[str], size: Size, out: Path) -> str:
+def command_of(names: Sequence[str], size: Size, out: Path, device: Device = "cpu") -> str:
     """The command line for these parts at this size.
 
     Examples
@@ -179,6 +182,7 @@ def command_of(names: Sequence[str], size: Size, out: Path) -> str:
     options = ["--quick"] if size.quick else []
     for name, value in (("--runs", size.runs), ("--rounds", size.rounds), ("--seed", size.seed or None)):
         options += [] if value is None else [name, str(value)]
+    options += ["--device", device] if device != "cpu" else []
     return " ".join(["bootleader reproduce", *names, *options, "--out", shlex.quote(str(out))])
 
 

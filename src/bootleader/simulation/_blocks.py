@@ -32,6 +32,7 @@ Played = tuple[npt.NDArray[np.int64], float]  # pulls (arm x run), processor sec
 
 GROUP = 32  # runs whose curves are summed together, so that sums do not depend on how wide blocks are
 FEWEST_LANES = 8  # in a part of a block: two vectors
+MOST_DEVICE_ARMS = 512  # that a GPU plays
 WORTH_DIVIDING = 300_000  # index draws that a block must have left: about a millisecond
 # What is kept over time, in this order: each as a mean and a sum of squares over runs.
 QUANTITIES = ("regret", "reward", "best_arm_share", "simple_regret", "best_arm_recommended")
@@ -51,6 +52,7 @@ class Block:
     compiled: bool = True
     delay: Delay | None = None
     keep_curves: bool = False
+    device: str = "cpu"
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,10 @@ class Runs:
 
 def play_block(block: Block, threads: WorkStealing | None = None) -> BlockResult:
     """Play a block to the end (or raise ``Stopped``)."""
+    if block.device == "cuda" and plays_on_device(block):
+        from bootleader.simulation._device_runs import play_block_on_device
+
+        return play_block_on_device(block)
     runs = Runs.of(block)
     pulls, seconds = play_runs(block, runs, threads or WorkStealing())
     curves = runs.curves(block.checkpoints)
@@ -162,6 +168,11 @@ def _player_of(block: Block) -> Callable[[Block, Runs, WorkStealing], Played]:
 def plays_in_lockstep(block: Block) -> bool:
     """Whether a block is played by the lock-step kernel."""
     return _player_of(block) is _play_lockstep
+
+
+def plays_on_device(block: Block) -> bool:
+    """Whether a GPU can play a block; the CPU plays the rest."""
+    return plays_in_lockstep(block) and block.bandit.arms <= MOST_DEVICE_ARMS
 
 
 def changes_over_time(bandit: Bandit) -> bool:

@@ -108,7 +108,7 @@ def _place(function: Any, group: tuple[Any, ...]) -> int:
     return group.index(function) if len(group) > 1 else 0
 
 
-def _padded(params: tuple[float, ...]) -> tuple[float, ...]:
+def padded(params: tuple[float, ...]) -> tuple[float, ...]:
     return params + (0.0,) * (PARAMETERS - len(params))
 
 
@@ -124,7 +124,7 @@ def _plan(rule: IndexRule, bandit: Bandit, rounds: int) -> Any:
     return Plan(
         law=_place(rule.law, laws),
         noise=int(rule.noise),
-        params=_padded(rule.params),
+        params=padded(rule.params),
         initial_pulls=rule.initial_pulls,
         pooled=rule.pooled,
         epsilon=rule.epsilon,
@@ -138,7 +138,7 @@ def lockstep(policy: Policy, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
     """The lock-step kernel and its plan."""
     from bootleader._core.kernels.lockstep import kernel_for
 
-    rule = _checked(policy, bandit)
+    rule = checked_rule(policy, bandit)
     assert isinstance(rule, IndexRule)
     laws, draws = _law_groups(rule, bandit)
     noise = rule.noise if len(laws) == 1 else None
@@ -149,7 +149,7 @@ def large_k(policy: Policy, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
     """The kernel for very many arms and its plan."""
     from bootleader._core.kernels.large_k import kernel_for
 
-    rule = _checked(policy, bandit)
+    rule = checked_rule(policy, bandit)
     assert isinstance(rule, IndexRule)
     return kernel_for(*_law_groups(rule, bandit), rule.fourth_moment), _plan(rule, bandit, rounds)
 
@@ -158,11 +158,11 @@ def history(policy: Policy, bandit: Bandit) -> tuple[Any, Any]:
     """The kernel for history rules and its plan."""
     from bootleader._core.kernels.history import HistoryPlan, kernel_for
 
-    rule = _checked(policy, bandit)
+    rule = checked_rule(policy, bandit)
     assert isinstance(rule, HistoryRule)
     resamplers, draws = _group(rule.resample, _library_resamplers()), _draw_group((bandit.draw,))
     plan = HistoryPlan(
-        _place(rule.resample, resamplers), _padded(rule.params), rule.initial_pulls, _place(bandit.draw, draws)
+        _place(rule.resample, resamplers), padded(rule.params), rule.initial_pulls, _place(bandit.draw, draws)
     )
     return kernel_for(resamplers, draws), plan
 
@@ -176,7 +176,7 @@ def general(policy: Policy, bandit: Bandit, rounds: int, delayed: bool) -> tuple
     """The general kernel and its plan."""
     from bootleader._core.kernels.general import GeneralPlan, kernel_for
 
-    rule = _checked(policy, bandit)
+    rule = checked_rule(policy, bandit)
     changing = type(bandit).changes is not Bandit.changes
     draws = draws_of(bandit)
     functions: tuple[Any, ...] = ()
@@ -193,7 +193,7 @@ def general(policy: Policy, bandit: Bandit, rounds: int, delayed: bool) -> tuple
     plan = GeneralPlan(
         function=number,
         noise=int(getattr(rule, "noise", 0)),
-        params=_padded(rule.params),
+        params=padded(rule.params),
         initial_pulls=rule.initial_pulls,
         arms_needed=bandit.arms if isinstance(rule, ChoiceRule) else 1,
         pooled=getattr(rule, "pooled", False),
@@ -206,14 +206,14 @@ def general(policy: Policy, bandit: Bandit, rounds: int, delayed: bool) -> tuple
     return kernel_for(rule, functions, draws, changing, delayed), plan
 
 
-def _checked(policy: Policy, bandit: Bandit) -> Rule:
+def checked_rule(policy: Policy, bandit: Bandit) -> Rule:
     """The policy's rule, after a check that functions written elsewhere can be compiled."""
     from bootleader._core.numba_bridge import check_compiles
 
     rule = policy.rule
     stream = Stream(np.zeros(1, np.uint64), 0, np.uint64(1))
     shared = SharedStatistics(1.0, 1, 1, 1, 1.0)
-    params, array = _padded(rule.params), np.zeros(1)
+    params, array = padded(rule.params), np.zeros(1)
     for draw in bandit.draws:
         if draw not in DRAWS:
             check_compiles(

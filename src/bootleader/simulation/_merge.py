@@ -46,7 +46,8 @@ def chosen(sim: Simulation, places: Sequence[int]) -> Simulation:
     at = list(places)
     arrays: dict[str, Any] = {name: getattr(sim, name)[at] for name in BY_POLICY}
     curves = None if sim.curves is None else sim.curves[at]
-    return replace(sim, policies=tuple(sim.policies[place] for place in at), curves=curves, **arrays)
+    devices = tuple(sim.devices[place] for place in at)
+    return replace(sim, policies=tuple(sim.policies[place] for place in at), curves=curves, devices=devices, **arrays)
 
 
 def joined(a: Simulation, b: Simulation) -> Simulation:
@@ -70,7 +71,7 @@ def joined(a: Simulation, b: Simulation) -> Simulation:
         )
     arrays: dict[str, Any] = {name: np.concatenate([getattr(a, name), getattr(b, name)]) for name in BY_POLICY}
     curves = None if a.curves is None or b.curves is None else np.concatenate([a.curves, b.curves])
-    return replace(a, policies=a.policies + b.policies, curves=curves, **arrays)
+    return replace(a, policies=a.policies + b.policies, curves=curves, devices=a.devices + b.devices, **arrays)
 
 
 def extended(a: Simulation, b: Simulation) -> Simulation:
@@ -106,6 +107,7 @@ def extended(a: Simulation, b: Simulation) -> Simulation:
         pulls_by_rank=_mean_of_counts(a.pulls_by_rank, a.runs, b.pulls_by_rank, b.runs),
         seconds=a.seconds + b.seconds,
         curves=curves,
+        devices=tuple(x if x == y else f"{x}, {y}" for x, y in zip(a.devices, b.devices, strict=True)),
     )
 
 

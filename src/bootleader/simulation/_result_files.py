@@ -38,6 +38,7 @@ def write_simulation(sim: Simulation, path: str | PathLike[str]) -> None:
         "bandit_form": form_or_none(sim.bandit),
         "seed": sim.seed,
         "first_run": sim.first_run,
+        "devices": sim.devices,
         "delay": None if sim.delay is None else [np.asarray(part).tolist() for part in sim.delay],
     }
     arrays: dict[str, Any] = {name: getattr(sim, name) for name in ARRAYS}
@@ -80,5 +81,6 @@ def _fields(about: Any, stored: Any) -> dict[str, Any]:
         "bandit": str(about["bandit"]) if form is None else from_form(form),
         "seed": int(about["seed"]),
         "first_run": int(about["first_run"]),
+        "devices": tuple(map(str, about.get("devices", ()))),
         "delay": None if delay is None else Delay(int(delay[0]), float(delay[1]), np.array(delay[2], dtype=float)),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -37,6 +37,7 @@ def simulate(
     keep: Literal["curves"] | None = None,
     compiled: bool = True,
     first_run: int = 0,
+    device: Literal["cpu", "cuda"] = "cpu",
     n_jobs: int | None = None,
     executor: Executor | None = None,
     progress: bool | Callable[[int], object] = False,
@@ -72,6 +73,10 @@ def simulate(
     first_run : int
         Number of the first run: ``simulate(..., runs=100) + simulate(..., runs=900, first_run=100)`` are the runs of
         ``simulate(..., runs=1000)``.
+    device : {"cpu", "cuda"}
+        "cuda" plays on an NVIDIA GPU, with the same results: of this process, or of each worker of ``executor``. What
+        it cannot play (policies that resample histories, very many arms, late or changing rewards, plain Python) is
+        played on the CPU in the same call; ``Simulation.devices`` says what. It needs ``bootleader[cuda]``.
     n_jobs : int, optional
         Number of threads; by default one for each core.
     executor : concurrent.futures.Executor, optional
@@ -90,6 +95,8 @@ def simulate(
         If a policy or the bandit cannot be played, or cannot be compiled; the message says what to do.
     ValueError
         If an argument is out of its range, or a policy cannot take the rewards of the bandit.
+    RuntimeError
+        If ``device`` is "cuda" and there is no GPU, driver or CUDA library; the message says what to install.
 
     Examples
     --------
@@ -101,9 +108,9 @@ def simulate(
     named = named_policies(policies)
     job = job_of(
         tuple(named.values()), bandit, rounds=rounds, runs=runs, seed=seed, checkpoints=checkpoints, delay=delay,
-        keep=keep, compiled=compiled, first_run=first_run,
+        keep=keep, compiled=compiled, first_run=first_run, device=device,
     )  # fmt: skip
-    validate_execution(executor, n_jobs)
+    validate_execution(executor, n_jobs, job.device)
     with progress_callback(progress, job.runs * len(named)) as report:
         (gathered,) = play([job], executor, n_jobs, report)
     return simulation_of(tuple(named), job, gathered)
@@ -111,7 +118,7 @@ def simulate(
 
 def job_of(
     policies: tuple[Any, ...], bandit: Any, *, rounds: int, runs: int, seed: int, checkpoints: Any, delay: Any,
-    keep: Any, compiled: bool, first_run: int = 0,
+    keep: Any, compiled: bool, first_run: int = 0, device: Any = "cpu",
 ) -> Job:  # fmt: skip
     """A validated job."""
     if not isinstance(bandit, Bandit | PythonBandit):
@@ -139,6 +146,7 @@ def job_of(
         delay=delay_from(delay),
         keep_curves=keep is not None,
         first_run=whole("first_run", first_run, 0, LAST_RUN, "from 0 to 2**62"),
+        device=one_of("device", device, ("cpu", "cuda")),
     )
 
 
@@ -153,14 +161,18 @@ def _validate_policy(policy: Policy, bandit: Any, arms: int) -> None:
             )
 
 
-def validate_execution(executor: Any, n_jobs: Any) -> None:
-    """Raise unless ``executor`` and ``n_jobs`` say where to play."""
+def validate_execution(executor: Any, n_jobs: Any, device: str = "cpu") -> None:
+    """Raise unless ``executor``, ``n_jobs`` and ``device`` say where to play."""
     if executor is not None and not hasattr(executor, "submit"):
         raise TypeError(f"executor must be a concurrent.futures.Executor or None, got {executor!r}")
     if n_jobs is not None:
         whole("n_jobs", n_jobs, 1)
         if executor is not None:
             raise ValueError("give n_jobs, a number of threads, or executor, not both")
+    if device == "cuda" and (executor is None or isinstance(executor, ThreadPoolExecutor)):
+        from bootleader._core.cuda.device import require
+
+        require()
 
 
 def simulation_of(names: tuple[str, ...], job: Job, gathered: Sequence[Gathered]) -> Simulation:
@@ -178,6 +190,7 @@ def simulation_of(names: tuple[str, ...], job: Job, gathered: Sequence[Gathered]
         first_run=job.first_run,
         curves=np.array([g.curves for g in gathered]) if job.keep_curves else None,
         delay=job.delay,
+        devices=job.devices,
     )
 
 

@@ -153,7 +153,15 @@ def table(sim: Simulation) -> str:
     formatters: Any = dict.fromkeys(("mean_regret", "standard_error", *QUANTILES), readable)
     formatters |= {"seconds": "{:.3g}".format}
     body = summary(sim).to_string(index=False, formatters=formatters)
-    return f"{shortened(text_of(sim.bandit))}\n{size}\n\n{body}"
+    return f"{shortened(text_of(sim.bandit))}\n{size}{_played_on(sim)}\n\n{body}"
+
+
+def _played_on(sim: Simulation) -> str:
+    """Where the policies were played, if not all on the CPU."""
+    if set(sim.devices) == {"cpu"}:
+        return ""
+    others = [name for name, device in zip(sim.policies, sim.devices, strict=True) if device != "cuda"]
+    return ", on a GPU" + (f"; on the CPU {', '.join(others)}" if others else "")
 
 
 def shortened(text: str) -> str:

@@ -29,6 +29,7 @@ from bootleader.simulation._blocks import (
     play_blocks,
     plays_in_lockstep,
     plays_in_python,
+    plays_on_device,
 )
 from bootleader.simulation._work_stealing import WorkStealing
 
@@ -37,6 +38,7 @@ Floats = npt.NDArray[np.float64]
 WIDE = 2 * GROUP  # runs in lock step while there are many; more are no faster
 NARROW_A_CORE = 2  # blocks of one group at the end, on executors where blocks cannot be divided
 OTHER_RUNS = 2  # runs of a block that is not played in lock step
+DEVICE_RUNS = 2**16  # of a block that a worker with a GPU plays
 LARGE_K_ARMS = 192  # with so many arms one run is work and memory enough for a block
 TASK_WORK = 2e7  # index draws (arms x rounds x runs) that a task should hold if it can
 LEAST_WORK = 5e6  # index draws up to which pieces of several jobs share a task: about 15 milliseconds
@@ -62,13 +64,21 @@ class Job:
     delay: Delay | None = None
     keep_curves: bool = False
     first_run: int = 0
+    device: str = "cpu"
 
     def block(self, policy: int, first_run: int = 0, runs: int = 1) -> Block:
         """Some consecutive runs of one of the policies."""
         return Block(
             self.policies[policy], self.bandit, self.seed, first_run, runs, self.rounds, self.checkpoints,
-            self.compiled, self.delay, self.keep_curves,
+            self.compiled, self.delay, self.keep_curves, self.device,
         )  # fmt: skip
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Where each policy is played: what a GPU cannot play is played on the CPU."""
+        asked = self.device == "cuda"
+        places = range(len(self.policies))
+        return tuple("cuda" if asked and plays_on_device(self.block(place)) else "cpu" for place in places)
 
 
 @dataclass(frozen=True)
@@ -96,7 +106,9 @@ class Task:
 
 def block_sizes(example: Block, runs: int, narrow: int) -> list[int]:
     """Runs of each block, in order; runs in lock step end in at least so many narrow blocks."""
-    if not plays_in_lockstep(example):
+    if example.device == "cuda" and plays_on_device(example):
+        sizes = [DEVICE_RUNS] * -(-runs // DEVICE_RUNS)
+    elif not plays_in_lockstep(example):
         size = 1 if example.bandit.arms >= LARGE_K_ARMS else OTHER_RUNS
         sizes = [size] * -(-runs // size)
     else:
@@ -107,15 +119,20 @@ def block_sizes(example: Block, runs: int, narrow: int) -> list[int]:
     return sizes
 
 
-def tasks_of(jobs: Sequence[Job], width: int, narrow: int) -> list[Task]:
+def tasks_of(
+    jobs: Sequence[Job], width: int, narrow: int, here: frozenset[tuple[int, int]] = frozenset()
+) -> list[Task]:
     """All tasks, the policies' interleaved so that progress estimates the time left.
 
-    ``width`` tasks are played at once, and ``narrow`` blocks stand at the end, of all policies together.
+    ``width`` tasks are played at once, and ``narrow`` blocks stand at the end, of all policies together. The policies
+    in ``here``, by the numbers of job and policy, are played by this process's GPU and are no tasks.
     """
     ordered: list[tuple[float, Piece]] = []
     policies = sum(len(job.policies) for job in jobs)
     for number, job in enumerate(jobs):
         for policy in range(len(job.policies)):
+            if (number, policy) in here:
+                continue
             example = job.block(policy)
             sizes = block_sizes(example, job.runs, -(-narrow // policies))
             first_runs = np.cumsum([0, *sizes]).tolist()
@@ -161,13 +178,27 @@ def play(
     gathered = [[Gathered(job) for _ in job.policies] for job in jobs]
     width = n_jobs or width_of(executor)
     divisible = executor is None or isinstance(executor, ThreadPoolExecutor)
-    tasks = tasks_of(jobs, width, 0 if divisible else NARROW_A_CORE * width)
-    for task, results in _mapped(tasks, executor, width):
+    here: frozenset[tuple[int, int]] = frozenset(_on_own_device(jobs) if divisible else ())
+    for number, policy in sorted(here):
+        from bootleader.simulation._device_runs import play_on_device
+
+        job = jobs[number]
+        play_on_device(job.block(policy, job.first_run, job.runs), gathered[number][policy], report)
+    tasks = tasks_of(jobs, width, 0 if divisible else NARROW_A_CORE * width, here)
+    for task, results in _mapped(tasks, executor, width) if tasks else ():
         left = iter(results)
         for piece in task.pieces:
             gathered[piece.job][piece.policy].take(piece.first_block, list(islice(left, len(piece.blocks))))
         report(sum(result.runs for result in results))
     return gathered
+
+
+def _on_own_device(jobs: Sequence[Job]) -> Iterator[tuple[int, int]]:
+    """Numbers of job and policy of what a GPU plays."""
+    for number, job in enumerate(jobs):
+        for policy, device in enumerate(job.devices):
+            if device == "cuda":
+                yield number, policy
 
 
 def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterator[tuple[Task, list[BlockResult]]]:
@@ -256,6 +287,19 @@ class Gathered:
         if runs < 2:
             return np.full(self.mean.shape, np.nan)
         return np.asarray(np.sqrt(self._squares / (runs - 1) / runs))
+
+    def take_chunk(self, first: int, final: Floats, curves: Floats | None, seconds: float) -> None:
+        """Accept what is kept of each of some consecutive runs that a GPU has played."""
+        self.final[first : first + len(final)] = final
+        if curves is not None:
+            self.curves[first : first + len(final)] = curves
+        self.seconds += seconds
+
+    def finish(
+        self, mean: Floats, squares: Floats, pulls: npt.NDArray[np.int64], by_rank: npt.NDArray[np.int64]
+    ) -> None:
+        """Accept what a GPU has kept of all runs together."""
+        self.mean, self._squares, self.pulls, self.pulls_by_rank = mean, squares, pulls, by_rank
 
     def take(self, first_block: int, results: list[BlockResult]) -> None:
         """Accept the results of some consecutive blocks."""

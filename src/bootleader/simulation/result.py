@@ -52,7 +52,7 @@ class Simulation:
     pulls_by_rank : array, policy x arm
         Mean number of pulls, each run's best arm first.
     seconds : array
-        Processor seconds that each policy took.
+        Processor seconds that each policy took; on a GPU, seconds from start to end.
     bandit : Bandit or str
         The bandit. A bandit of your own comes back from a file as the text that its ``repr`` was.
     seed : int
@@ -63,6 +63,8 @@ class Simulation:
         Every run's regret at every checkpoint, if ``simulate`` was called with ``keep="curves"``.
     delay : Delay or None
         How late rewards arrived.
+    devices : tuple of str
+        Where each policy was played: "cpu" or "cuda".
 
     Examples
     --------
@@ -86,6 +88,11 @@ class Simulation:
     first_run: int = 0
     curves: Floats | None = None
     delay: Delay | None = None
+    devices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.devices:
+            object.__setattr__(self, "devices", ("cpu",) * len(self.policies))
 
     @property
     def mean_regret(self) -> Floats:

@@ -41,6 +41,7 @@ def sweep(
     delay: Any = None,
     keep: Literal["curves"] | None = None,
     compiled: bool = True,
+    device: Literal["cpu", "cuda"] = "cpu",
     n_jobs: int | None = None,
     executor: Executor | None = None,
     progress: bool | Callable[[int], object] = False,
@@ -70,6 +71,8 @@ def sweep(
         Keep every run's regret at every checkpoint.
     compiled : bool
         False plays everything in plain Python.
+    device : {"cpu", "cuda"}
+        "cuda" plays on an NVIDIA GPU what it can, as in :func:`simulate`.
     n_jobs : int, optional
         Number of threads; by default one for each core.
     executor : concurrent.futures.Executor, optional
@@ -102,7 +105,7 @@ def sweep(
     """
     values = _values(parameters)
     cells = [dict(zip(values, combination, strict=True)) for combination in itertools.product(*values.values())]
-    validate_execution(executor, n_jobs)
+    validate_execution(executor, n_jobs, one_of("device", device, ("cpu", "cuda")))
     jobs: list[Job] = []
     names: list[tuple[str, ...]] = []
     for cell in cells:
@@ -112,7 +115,7 @@ def sweep(
             jobs.append(
                 job_of(
                     tuple(named.values()), bandit, rounds=rounds, runs=runs, seed=seed, checkpoints=checkpoints,
-                    delay=delay, keep=keep, compiled=compiled,
+                    delay=delay, keep=keep, compiled=compiled, device=device,
                 )
             )  # fmt: skip
         except Exception as error:

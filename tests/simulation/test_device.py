@@ -1,0 +1,107 @@
+"""``device="cuda"``: what can be tested without a GPU. ``make test-gpu`` compares a GPU with the CPU at full size."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from numba import config, cuda
+
+import bootleader as bl
+from bootleader._core.cuda import device as device_module
+from bootleader.simulation._simulate import job_of
+from bootleader.simulation._task_schedule import DEVICE_RUNS, tasks_of
+from tests.simulation import device_cases
+
+BANDIT = bl.BernoulliBandit([0.2, 0.8])
+ROOT = Path(__file__).parents[2]
+
+without_gpu = pytest.mark.skipif(config.ENABLE_CUDASIM or cuda.is_available(), reason="for machines without a GPU")
+
+
+def test_the_simulated_gpu_plays_as_the_cpu_does():
+    """Every index policy and reward family, on numba's simulator: its kernels run as plain Python."""
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    command = [sys.executable, "-W", "ignore", "-m", "tests.simulation.device_cases"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(list(device_cases.small_cases())) + 1
+    assert [line for line in lines if not line.endswith("equal")] == []
+    assert lines[-1].startswith("curves ('cuda', 'cpu')")
+
+
+@without_gpu
+@pytest.mark.parametrize("executor", [None, "threads"])
+def test_without_a_gpu_the_error_names_the_remedy(executor):
+    with ThreadPoolExecutor(1) as threads, pytest.raises(RuntimeError, match=r"driver.*bootleader\[cuda\].*CPU"):
+        bl.simulate(bl.UCB1(), BANDIT, rounds=9, runs=2, device="cuda", executor=None if executor is None else threads)
+
+
+@without_gpu
+def test_the_command_line_says_so_in_one_line(cli_error, tmp_path):
+    assert "--device cuda" in cli_error("reproduce", "fig1", "--device", "cuda", "--out", str(tmp_path / "out"))
+
+
+def test_a_numba_cuda_that_cannot_be_imported_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    with pytest.raises(RuntimeError, match="needs numba-cuda, which cannot be imported"):
+        device_module.require()
+
+
+@pytest.mark.parametrize("function", [bl.simulate, bl.sweep])
+def test_other_devices_are_rejected(function):
+    first = (bl.UCB1(), BANDIT) if function is bl.simulate else (lambda c: (bl.UCB1(), BANDIT),)
+    with pytest.raises(ValueError, match="device"):
+        function(*first, rounds=9, runs=2, device="tpu", **({} if function is bl.simulate else {"c": [1]}))
+
+
+def test_what_a_gpu_cannot_play_is_played_on_the_cpu():
+    discounted = bl.Discounted(bl.ReBoot(sigma_a=1.5), half_life=50)
+    policies = (bl.ReBoot(sigma_a=1.5), bl.Giro(), bl.IMED(), discounted, bl.PHE())
+
+    def devices(bandit, **options):
+        size = {"rounds": 10**4, "runs": 3, "seed": 0, "checkpoints": 1, "keep": None, "compiled": True, "delay": None}
+        return job_of(policies, bandit, device="cuda", **{**size, **options}).devices
+
+    assert devices(BANDIT) == ("cuda", "cpu", "cpu", "cpu", "cuda")
+    assert set(devices(BANDIT, compiled=False)) == {"cpu"}
+    assert set(devices(BANDIT, delay=3)) == {"cpu"}
+    assert set(devices(bl.BernoulliBandit([0.5] * 600))) == {"cpu"}
+
+
+def test_a_cluster_gets_large_blocks():
+    (task, *rest) = tasks_of([_job(runs=DEVICE_RUNS + 5)], width=2, narrow=4)
+    assert (task.blocks[0].runs, task.blocks[0].device, len(rest)) == (DEVICE_RUNS, "cuda", 1)
+
+
+def _job(runs):
+    return job_of(
+        (bl.UCB1(),), BANDIT, rounds=10, runs=runs, seed=0, checkpoints=1, delay=None, keep=None, compiled=True,
+        device="cuda",
+    )  # fmt: skip
+
+
+def test_a_simulation_says_where_it_was_played(tmp_path):
+    sim = bl.simulate([bl.UCB1(), bl.PHE()], BANDIT, rounds=9, runs=2)
+    assert sim.devices == ("cpu", "cpu")
+    assert "GPU" not in str(sim)
+    mixed = replace(sim, devices=("cuda", "cpu"))
+    assert "on a GPU; on the CPU PHE()" in str(mixed)
+    assert mixed["UCB1()"].devices == ("cuda",)
+    assert (mixed["PHE()"] | mixed["UCB1()"]).devices == ("cpu", "cuda")
+    more = replace(bl.simulate([bl.UCB1(), bl.PHE()], BANDIT, rounds=9, runs=2, first_run=2), devices=("cuda", "cuda"))
+    assert (mixed + more).devices == ("cuda", "cpu, cuda")
+    mixed.save(tmp_path / "mixed.npz")
+    assert bl.Simulation.load(tmp_path / "mixed.npz").devices == ("cuda", "cpu")
+
+
+def test_the_cpu_needs_no_cuda():
+    code = (
+        "import sys, bootleader as bl; bl.simulate(bl.UCB1(), bl.BernoulliBandit([0.2, 0.8]), rounds=9, runs=2); "
+        "assert not [name for name in sys.modules if name.startswith(('numba.cuda', 'bootleader._core.cuda'))]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
