@@ -20,6 +20,7 @@ from tests.paper.made_results import made_results
 
 SMALL = Size(runs=16, rounds=400, seed=1)
 NAMES = ("fig1", "theorem1", "formulas")
+ONLY_WHEN_NAMED = ("robustness", "leaderboard", "drift", "best-arm")
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +108,7 @@ def test_every_figure_says_when_it_is_not_full_size(part, monkeypatch):
     assert bool(drawn) == (part.name not in ("table1", "table2", "formulas"))
     for found in drawn:
         (words,) = found
-        assert words == SMALL.remark() or part.name in ("weights", "robustness")  # sizes of their own
+        assert words == SMALL.remark() or part.name in ("weights", *ONLY_WHEN_NAMED)  # sizes of their own
     assert warnings(Size()) == [[] for _ in drawn]
 
 
@@ -164,8 +165,8 @@ def test_claims_as_markdown_have_one_row_each(made):
     assert all(line.count("|") - line.count("\\|") == 5 for line in lines)
 
 
-def test_parts_are_chosen_by_name_and_robustness_only_when_named():
-    assert [part.name for part in chosen_parts([])] == [part.name for part in PARTS if part.name != "robustness"]
+def test_parts_are_chosen_by_name_and_some_only_when_named():
+    assert [part.name for part in chosen_parts([])] == [p.name for p in PARTS if p.name not in ONLY_WHEN_NAMED]
     assert [part.name for part in chosen_parts(["robustness", "fig1"])] == ["fig1", "robustness"]
     with pytest.raises(ValueError, match="unknown part 'fig4'"):
         chosen_parts(["fig4"])

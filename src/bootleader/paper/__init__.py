@@ -6,12 +6,15 @@ add a line to ``PARTS``.
 
 from bootleader.paper._report_part import Part, Size
 from bootleader.paper.parts import (
+    best_arm,
     bootstrap_weights,
+    drift,
     fig1,
     fig2_left,
     fig2_right,
     fig3,
     formula_checks,
+    leaderboard,
     robustness,
     table1,
     table2,
@@ -32,6 +35,9 @@ PARTS: tuple[Part, ...] = (
     formula_checks.PART,
     unit_free_policies.PART,
     robustness.PART,
+    leaderboard.PART,
+    drift.PART,
+    best_arm.PART,
 )
 
 __all__ = ["PARTS", "Part", "Size"]

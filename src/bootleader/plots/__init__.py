@@ -4,6 +4,7 @@ from bootleader.plots._axes import label_ends, mark_level, new_figure, plain, sp
 from bootleader.plots._curves import Band, Curve, band_in_words, curves_of, relative_curves
 from bootleader.plots._notebook_figure import ShownFigure, shown_figure
 from bootleader.plots._panels import log_log, regret_panels, sweep
+from bootleader.plots._ranked_dots import ranked_dots
 from bootleader.plots._regret import Labels, Scale, curves_figure, draw_curves
 from bootleader.plots._regret_ratios import dot_rows, heat_map
 from bootleader.plots._styles import COLOURS, family_of, family_styles, style_of
@@ -29,6 +30,7 @@ __all__ = [
     "mark_level",
     "new_figure",
     "plain",
+    "ranked_dots",
     "regret_panels",
     "relative_curves",
     "shown_figure",

@@ -21,6 +21,7 @@ def regret_panels(
     note: str = "",
     height: float = 4.2,
     sharey: bool = True,
+    ylabel: str = "mean regret",
 ) -> Figure:
     """Draw regret curves side by side, one panel per title, every curve labelled at its end."""
     figure, axes = new_figure(1.4 + 4.6 * len(panels) if len(panels) > 1 else 7.0, height, len(panels), sharey)
@@ -29,7 +30,7 @@ def regret_panels(
         draw_curves(panel, curves, styles, yscale="log" if log else "linear")
         panel.set_title(title, fontsize=11, loc="left", color=INK)
         panel.xaxis.set_major_locator(_halves(float(rounds[-1])))
-    axes[0].set_ylabel("mean regret, ± 1 standard error" + (" (log scale)" if log else ""))
+    axes[0].set_ylabel(f"{ylabel}, ± 1 standard error" + (" (log scale)" if log else ""))
     if log:
         start_log_axis(axes[0], [curve for curves in panels.values() for curve in curves.values()])
     elif sharey:  # limits set panel by panel would leave the last one's

@@ -72,7 +72,7 @@ def heat_map(
 ) -> Figure:
     """Draw rows by columns of ratios, coloured on a log scale, with the numbers written in.
 
-    ``panels``: title -> row -> column -> ratio.
+    ``panels``: title -> row -> column -> ratio. The first row has all columns; NaN and what is missing stay blank.
     """
     first = next(iter(panels.values()))
     rows, columns = list(first), list(next(iter(first.values())))
@@ -82,10 +82,10 @@ def heat_map(
     axes = list(np.ravel(figure.subplots(len(panels), 1, sharex=True)))
     image: Any = None
     for panel, (title, table) in zip(axes, panels.items(), strict=True):
-        values: Any = np.array([[table[row][column] for column in columns] for row in rows])
+        values: Any = np.array([[table[row].get(column, np.nan) for column in columns] for row in rows])
         norm = LogNorm(1.0, brightest)
         image = panel.imshow(np.clip(values, 1.0, brightest), cmap="OrRd", norm=norm, aspect="auto")
-        for y, x in np.ndindex(values.shape):
+        for y, x in np.argwhere(~np.isnan(values)):
             shade = ON_CELLS[int(norm(min(max(values[y, x], 1.0), brightest)) > 0.6)]
             panel.text(x, y, _cell(values[y, x]), ha="center", va="center", fontsize=8, color=shade)
         panel.set_yticks(range(len(rows)), rows, fontsize=9)
