@@ -14,7 +14,7 @@ WIDE, NARROW = 1400, 420
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 UNLOADED = "[...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
 FOUND = "[...document.querySelectorAll('*')].filter(e => e.shadowRoot).map(e => e.shadowRoot.textContent).join(' ')"
-WIDEST = ("index", "claims", "robustness", "gallery")  # pages with the widest tables and pictures
+WIDEST = ("index", "claims", "robustness", "leaderboard", "gallery")  # pages with the widest tables and pictures
 PATIENCE = 20.0  # seconds until the search must have answered
 
 pytestmark = pytest.mark.browser

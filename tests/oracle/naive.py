@@ -274,7 +274,7 @@ class NaiveRBSDA:
             for k, rewards in enumerate(history):
                 if k != lead:
                     first = rng.integers(most - len(rewards) + 1)
-                    if np.mean(rewards) > np.mean(history[lead][first : first + len(rewards)]):
+                    if np.mean(rewards) >= np.mean(history[lead][first : first + len(rewards)]):
                         self.queue.append(k)
             self.queue = [int(k) for k in rng.permutation(self.queue or [lead])]
         return self.queue.pop()

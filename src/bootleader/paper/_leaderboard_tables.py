@@ -257,10 +257,5 @@ def choice(found: Scores) -> Table:
         shown.append(row)
     frame = pd.DataFrame(shown)
     note = "The policy with the least regret in each group of problems, and its ratio to the oracle’s."
-    return Table(
-        "leaderboard-choice",
-        "What to use",
-        frame,
-        frame.rename(columns=lambda name: name.replace(" ", "_").lower()),
-        note,
-    )
+    data = frame.rename(columns=lambda name: name.replace(" ", "_").lower())
+    return Table("leaderboard-choice", "What to use", frame, data, note)

@@ -51,9 +51,13 @@ def new_leader(arms: Any, memory: Any, stream: Any) -> Any:
 
 
 def duel(arms: Any, memory: Any, k: Any, subsample_sum: Any) -> None:
-    """Let arm k be pulled if its mean is strictly larger than that of the leader's subsample of the same size."""
+    """Let arm k be pulled if its mean is at least that of the leader's subsample of the same size.
+
+    The paper prints "larger", its authors' program has "at least", and its figures for Bernoulli arms are those of the
+    program. With "larger" an arm whose first reward is 0 never wins a duel against rewards of 0 and 1.
+    """
     size = int(arms.count[k])
-    if block_sum(arms, k, 0, size) / size > subsample_sum / size:
+    if block_sum(arms, k, 0, size) / size >= subsample_sum / size:
         memory[QUEUE + int(memory[LEFT])] = k
         memory[LEFT] += 1.0
 

@@ -27,7 +27,7 @@ class NaiveDuels:
         if not self.queue:
             lead = self.previous = self.leader(history, rng)
             challengers = [k for k in range(len(history)) if k != lead]
-            winners = [k for k in challengers if sum(history[k]) > sum(self.drawn(history, lead, k, rng))]
+            winners = [k for k in challengers if sum(history[k]) >= sum(self.drawn(history, lead, k, rng))]
             self.queue = [int(k) for k in rng.permutation(winners or [lead])]
         return self.queue.pop()
 
