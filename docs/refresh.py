@@ -5,11 +5,13 @@
     python docs/refresh.py notebooks      # execute the notebooks and keep their outputs
 
 The first copies the figures that the documents show to docs/figures/. In README.md and docs/*.md it replaces the text
-between ``<!-- from results: NAME -->`` and ``<!-- end -->`` by the file NAME of the results.
+between ``<!-- from results: NAME -->`` and ``<!-- end -->`` by the file NAME of the results. The tables of claims are
+replaced only by results of all parts that have claims.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -21,9 +23,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 COPIED = ("fig1.png", "fig2-left.png", "fig2-right.png", "fig3.png", "theorem1.png", "weights.png", "beyond-fig2.png",
-          "beyond-fig3.png", "robustness.png", "robustness-map.png", "leaderboard.png", "leaderboard-map.png", "drift.png",
-          "best-arm.png")  # fmt: skip
+          "beyond-fig3.png", "robustness.png", "robustness-map.png", "leaderboard.png", "leaderboard-map.png",
+          "drift.png", "best-arm.png")  # fmt: skip
 BLOCK = re.compile(r"(<!-- from results: (?P<name>[\w.-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+CLAIMS = ("claims.md", "key-claims.md")
 CELL_SECONDS = 300  # a cell that takes longer is an error; the first simulation on a machine compiles
 
 
@@ -42,7 +45,16 @@ def refresh_results(results: Path) -> None:
 
 def _filled(block: re.Match[str], results: Path) -> str:
     source = results / block["name"]
+    if source.name in CLAIMS and not _has_all_claims(results):
+        return block[0]
     return f"{block[1]}\n{source.read_text(encoding='utf-8')}\n{block[3]}" if source.exists() else block[0]
+
+
+def _has_all_claims(results: Path) -> bool:
+    from bootleader.paper import PARTS
+
+    made = json.loads((results / "manifest.json").read_text(encoding="utf-8"))["parts"]
+    return all(part.name in made for part in PARTS if part.by_default)
 
 
 def draw_gallery() -> None:

@@ -134,7 +134,9 @@ def _add_reproduce(commands: Any) -> None:
     )  # fmt: skip
     command.add_argument("parts", nargs="*", metavar="PART", help="parts to make (default: those of the paper)")
     command.add_argument("--out", default="results", metavar="FOLDER", help="where to write (default: results)")
-    command.add_argument("--runs", type=_whole(8), help="runs (default: the paper's 500; robustness and leaderboard 2,000)")
+    command.add_argument(
+        "--runs", type=_whole(8), help="runs (default: the paper's 500; robustness and leaderboard 2,000)"
+    )
     command.add_argument("--rounds", type=_whole(200), help="rounds (default: the paper's 10,000)")
     command.add_argument("--seed", type=_whole(0), default=0, help="seed of all randomness (default: 0)")
     command.add_argument(

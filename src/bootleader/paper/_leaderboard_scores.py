@@ -13,7 +13,7 @@ from bootleader.bandits import BernoulliBandit, Uniform
 from bootleader.paper._bootstrap_intervals import Floats, Interval, quotient
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._contenders import contender_for, contenders, plays
-from bootleader.paper._leaderboard_problems import PROBLEMS, RESCALED_RUNS, RUNS, runs_at
+from bootleader.paper._leaderboard_problems import PROBLEMS, RESCALED_RUNS, RUNS, runs_at, runs_of
 from bootleader.paper._paper_policies import ORACLE_TS
 from bootleader.paper._report_part import Size
 from bootleader.policies import Knowledge, Policy
@@ -25,24 +25,6 @@ NORMAL_95, NORMAL_999 = 1.959964, 3.290527  # two-sided quantiles of the standar
 TIMED_BANDIT: Final = BernoulliBandit(Uniform(0, 1, arms=10))
 TIMED_ROUNDS: Final = 10_000
 TIMED_RUNS: Final = 32
-
-# Runs of slow policies, by name and family of the rewards ("" for all families): with them no policy takes more than
-# about a minute of one core for each of the leaderboard's 24 problems together.
-FEWER_RUNS: Final[dict[tuple[str, str], int]] = {
-    ("Giro", ""): 40,
-    ("NPTS", ""): 20,
-    ("BootstrappedUCB", ""): 20,
-    ("MultiplierBootstrap", ""): 200,
-    ("WRSDA", ""): 500,
-    ("EnsembleSampling", ""): 500,
-    ("KLUCB", "bernoulli"): 500,
-    ("KLUCB", "exponential"): 500,
-    ("BayesUCB", ""): 200,
-    ("TsallisINF", ""): 500,
-    ("Exp3", ""): 500,
-    ("KLMaillardSampling", ""): 500,
-    ("MaillardSampling", ""): 500,
-}
 
 
 @dataclass(frozen=True)
@@ -60,12 +42,6 @@ class Score:
 Scores = Mapping[str, Mapping[str, Score]]  # policy -> problem -> score
 
 
-def runs_of(name: str, policy: Policy) -> int:
-    """Runs at full size."""
-    family = str(policy.parameters.get("family", ""))
-    return FEWER_RUNS.get((name, family), FEWER_RUNS.get((name, ""), RUNS))
-
-
 def entries() -> Iterator[tuple[str, str, Policy]]:
     """Every policy on every problem that it applies to: (name, problem, policy with what it must know)."""
     for name, policy in contenders().items():
@@ -77,9 +53,7 @@ def entries() -> Iterator[tuple[str, str, Policy]]:
 
 def first_cells(size: Size) -> dict[tuple[str, str], Cell]:
     """The cells in the unit in which the problems are given."""
-    return {
-        (name, title): PROBLEMS[title].cell(size, policy, runs_of(name, policy)) for name, title, policy in entries()
-    }
+    return {(name, title): PROBLEMS[title].cell(size, policy, runs_of(policy)) for name, title, policy in entries()}
 
 
 def rescaled_cells(size: Size) -> dict[tuple[str, str], Cell]:
@@ -89,7 +63,7 @@ def rescaled_cells(size: Size) -> dict[tuple[str, str], Cell]:
     found = {}
     for name, title, policy in entries():
         if title in SUITE and not policy.equivariant:
-            cell = PROBLEMS[title].cell(size, policy, min(RESCALED_RUNS, runs_of(name, policy)), rescaled=True)
+            cell = PROBLEMS[title].cell(size, policy, min(RESCALED_RUNS, runs_of(policy)), rescaled=True)
             if plays(policy, cell.bandit):
                 found[name, title] = cell
     return found
@@ -107,7 +81,7 @@ def timed_cells(size: Size) -> dict[str, Cell]:
     for name, policy in contenders().items():
         informed = contender_for(policy, TIMED_BANDIT, rounds)
         if informed is not None:
-            runs = 4 if runs_of(name, informed) < RESCALED_RUNS else TIMED_RUNS
+            runs = 4 if runs_of(informed) < RESCALED_RUNS else TIMED_RUNS
             found[name] = Cell(informed, TIMED_BANDIT, rounds, min(runs, runs_at(size, RUNS)), size.seed, timed=True)
     return found
 

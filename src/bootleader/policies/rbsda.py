@@ -29,9 +29,11 @@ class RBSDA(Policy):
 
     The leader is the arm with most pulls. Every other arm, with s pulls, duels with the mean of s consecutive rewards
     of the leader, a block drawn at random. All arms whose mean is at least as large are pulled, in random order; if
-    there is none, the leader is. (The paper prints "larger"; its figures for Bernoulli arms, where ties are common, are
-    those of a program that lets the challenger win ties.) A duel costs the same however long the histories are: sums of blocks are differences of two
-    prefix sums.
+    there is none, the leader is. A duel costs the same however long the histories are: sums of blocks are differences
+    of two prefix sums.
+
+    The paper prints "larger"; its figures for Bernoulli arms, where ties are common, are those of a program that lets
+    the challenger win ties, as here.
 
     Raises
     ------

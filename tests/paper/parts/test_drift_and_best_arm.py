@@ -108,7 +108,7 @@ def test_recommendations_are_read_at_every_horizon():
     right = QUANTITIES.index("best_arm_recommended")
     for result in results.values():
         result.over_time[0, right, 0] = result.rounds / 1_000.0
-    row = best_arm._cells(SMALL, "one arm .5 above nine")["AdaptiveReBoot"]
+    row = best_arm._cells(SMALL, "one arm .25 above nine")["AdaptiveReBoot"]
     found = best_arm.recommendations(SMALL, results, row)
     assert [r.rounds for r in found] == [50, 100, 200, 400]
     assert [r.error for r in found] == pytest.approx([0.95, 0.9, 0.8, 0.6])

@@ -26,7 +26,7 @@ REGRET_POLICIES: Final = ("AdaptiveReBoot", "StudentThompson", "ThompsonSampling
 MADE_FOR_IT: Final = ("TopTwoThompson", "SuccessiveRejects")
 
 BANDITS: Final[dict[str, Bandit]] = {
-    "one arm .5 above nine": GaussianBandit((0.5, *9 * (0.0,))),
+    "one arm .25 above nine": GaussianBandit((0.25, *9 * (0.0,))),
     "ten arms, steps of .1": GaussianBandit(tuple(0.1 * k for k in range(9, -1, -1))),
     "Bernoulli .5 and 19 × .4": BernoulliBandit((0.5, *19 * (0.4,))),
 }
