@@ -319,6 +319,7 @@ def in_child(button, answers) -> None:
     answers.put((decision.id, button.reward(decision.id, 2.0)))
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # of later Pythons, where other libraries have threads
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
 def test_a_fork_gets_connections_of_its_own(button):
     before = button.decide()

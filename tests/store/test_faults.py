@@ -1,0 +1,290 @@
+"""What can go wrong in a database: every failure reaches the caller as StoreError, and nothing acknowledged is lost."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from functools import partial
+
+import apsw
+import pytest
+
+import bootleader as bl
+from bootleader import Receipt, StoreError
+from bootleader.store._events import Kind, new_event
+from bootleader.store._sqlite import SqliteBackend
+from tests.store.power_cut import Disk, PowerCutVfs
+from tests.store.test_experiment import reason_of
+
+
+def created(store, **options):
+    return store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1, **options)
+
+
+# The disk -------------------------------------------------------------------------------------------------------------
+
+
+def powered(tmp_path, disk: Disk, name: str) -> SqliteBackend:
+    """A worker whose file is on a disk that may lose its power."""
+    vfs = PowerCutVfs(name, disk)
+    backend = SqliteBackend(str(tmp_path / "shop.db"), 10.0, vfs=name)
+    backend.keeps = vfs  # registered as long as it is there
+    return backend
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_power_cut_loses_nothing_that_was_acknowledged(tmp_path, durable):
+    """Cut at random instants; without waiting for the disk (the wrong version) something is lost."""
+    disk, rng, lost = Disk(), random.Random(1), 0
+    store = bl.Store("sqlite://")
+    store._backend = powered(tmp_path, disk, f"power-{durable}")
+    button = created(store)
+    store._backend._connection.execute("PRAGMA wal_autocheckpoint = 20")
+    if not durable:
+        store._backend._connection.execute("PRAGMA synchronous = OFF")
+    acknowledged: list[tuple[str, float]] = []
+    for number in range(60):
+        decision = button.decide().id
+        button.reward(decision, float(number))
+        acknowledged.append((decision, float(number)))
+        if number % 10 == 9:
+            folder = tmp_path / f"cut-{number}"
+            folder.mkdir()
+            disk.cut(folder, rng)
+            try:
+                with bl.Store(f"sqlite:///{folder}/shop.db") as after:
+                    here = after.open("button")
+                    log = here.log()
+                    kept = dict(zip(log["id"], log["reward"], strict=True))
+                    lost += sum(kept.get(key) != value for key, value in acknowledged)
+                    assert not durable or here.check(), str(here.check())
+            except StoreError:
+                assert not durable
+                lost += 1
+    assert (lost == 0) == durable
+    assert (disk.syncs > 120) == durable
+    store.close()
+
+
+def test_a_full_disk(tmp_path):
+    with bl.Store(f"sqlite:///{tmp_path}/shop.db") as store:
+        button = created(store)
+        connection = store._backend._connection
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        acknowledged = []
+
+        def fill() -> None:
+            for _ in range(1000):
+                acknowledged.append(button.decide(unit="x" * 500).id)
+
+        assert reason_of(fill) == "unavailable"
+        assert reason_of(button.add_arm, "gold", "y" * 5000) == "unavailable"
+        assert button.log()["id"].tolist() == acknowledged
+        connection.execute("PRAGMA max_page_count = 100000")
+        assert button.decide().id
+        assert button.check()
+
+
+def test_a_full_disk_of_postgres(server):
+    with bl.Store(server.new_database()) as store:
+        button = created(store)
+        decision = button.decide()
+        rule = """
+            CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$
+        """
+        backend = store._backend
+        backend.write(lambda execute: execute(rule, ()))
+        trigger = "CREATE TRIGGER full_disk BEFORE INSERT ON bootleader_events EXECUTE FUNCTION full_disk()"
+        backend.write(lambda execute: execute(trigger, ()))
+        assert reason_of(button.reward, decision.id, 1.0) == "unavailable"
+        assert reason_of(button.reward_many, [(decision.id, 1.0), (decision.id, 1.0)]) == "unavailable"
+        backend.write(lambda execute: execute("DROP TRIGGER full_disk ON bootleader_events", ()))
+        assert button.reward(decision.id, 1.0) == Receipt.COUNTED
+
+
+# The database ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_database_that_stops_and_starts(server):
+    url = server.new_database()
+    with bl.Store(url, timeout=30.0) as patient, bl.Store(url, timeout=0.3) as hasty:
+        button = created(patient)
+        acknowledged = [button.decide().id for _ in range(3)]
+        in_a_hurry = hasty.open("button")
+        in_a_hurry.decide()
+        server.kill()
+        assert reason_of(in_a_hurry.decide) == "unavailable"
+        assert reason_of(bl.Store, url, timeout=0.3) == "unavailable"
+        answered: list[bl.Decision] = []
+        worker = threading.Thread(target=lambda: answered.append(button.decide()))
+        worker.start()  # while the database is away
+        server.start()
+        worker.join(30)
+        assert len(answered) == 1
+        assert in_a_hurry.decide().id
+        assert set(acknowledged) | {answered[0].id} <= set(button.log()["id"])
+        assert button.check()
+
+
+def test_a_connection_that_breaks_after_the_commit_counts_once(server, monkeypatch):
+    """The caller was not answered: the call is made again, and finds its own row."""
+    import psycopg
+
+    with bl.Store(server.new_database()) as store:
+        button = created(store)
+        decision = button.decide()
+        execute = psycopg.Connection.execute
+        broken = []
+
+        def breaks(self, query, *args, **options):
+            done = execute(self, query, *args, **options)
+            if "INSERT INTO bootleader_events" in str(query) and not broken:
+                broken.append(True)
+                raise psycopg.OperationalError("the connection was lost")
+            return done
+
+        monkeypatch.setattr(psycopg.Connection, "execute", breaks)
+        assert button.reward(decision.id, 2.0) == Receipt.COUNTED
+        broken.clear()
+        second = button.decide()
+        assert broken
+        assert button.summary()["pulls"].sum() == 1
+        assert button.log()["id"].tolist() == [decision.id, second.id]
+        assert button.check()
+
+
+def test_a_lock_that_is_held_too_long(tmp_path, server):
+    with bl.Store(f"sqlite:///{tmp_path}/shop.db", timeout=0.2) as store:
+        button = created(store)
+        other = apsw.Connection(f"{tmp_path}/shop.db")
+        other.execute("BEGIN IMMEDIATE")
+        assert reason_of(button.decide) == "unavailable"
+        assert button.summary() is not None  # readers do not wait
+        other.execute("ROLLBACK")
+        assert button.decide().id
+        other.close()
+    import psycopg
+
+    url = server.new_database()
+    with bl.Store(url, timeout=0.2) as store, psycopg.connect(url) as other:
+        button = created(store)
+        other.execute("LOCK TABLE bootleader_events")
+        assert reason_of(button.decide) == "unavailable"
+        other.rollback()
+        assert button.decide().id
+
+
+def test_an_experiment_removed_while_workers_decide(store, store_url):
+    button = created(store)
+    failed, made = [], []
+
+    def work() -> None:
+        with bl.Store(store_url) as mine:
+            here = mine.open("button")
+            for _ in range(200):
+                try:
+                    made.append(here.decide().id)
+                except StoreError as error:
+                    failed.append(error.reason)
+                    return
+
+    workers = [threading.Thread(target=work) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    while len(made) < 6:
+        time.sleep(0.01)
+    store.remove("button")
+    for worker in workers:
+        worker.join()
+    assert failed == ["removed", "removed"]
+    events = [event.decision for event in store._backend.events(button._writer.found.id)]
+    assert set(made) <= set(events)
+
+
+# Races ----------------------------------------------------------------------------------------------------------------
+
+
+def at_once(*calls):
+    """Make calls at the same moment, in threads; what each returned, or the reason it was refused for."""
+    barrier = threading.Barrier(len(calls))
+    answers: list[object] = [None] * len(calls)
+
+    def make(place, call) -> None:
+        barrier.wait()
+        try:
+            answers[place] = call()
+        except StoreError as error:
+            answers[place] = error.reason
+
+    threads = [threading.Thread(target=make, args=pair) for pair in enumerate(calls)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+def race(button, other, number) -> None:
+    """Calls of two processes on the same decisions at the same moment."""
+    both = (button, other)
+    ids = [button.decide(unit=f"u{number}").id for _ in range(4)]
+    same = at_once(*(partial(each.reward, ids[0], 1.0, event=f"o{number}") for each in both))
+    assert sorted(same) == [Receipt.REPEATED, Receipt.COUNTED]
+    differing = at_once(partial(button.reward, ids[1], 1.0), partial(other.reward, ids[1], 2.0))
+    assert sorted(differing) == ["conflict", Receipt.COUNTED]
+    amended = at_once(partial(button.reward, ids[2], 5.0), partial(other.amend, ids[2], 7.0, event=f"a{number}"))
+    assert amended == [Receipt.COUNTED, Receipt.COUNTED]
+    at_once(*(partial(each.add, ids[3], 1.0, event=f"p{number}-{place}") for place, each in enumerate(both)))
+    rewards = button.log().set_index("id")["reward"]
+    assert (rewards[ids[2]], rewards[ids[3]]) == (7.0, 2.0)
+    first = at_once(*(partial(each.decide, unit=f"new-{number}") for each in both))
+    assert first[0].arm == first[1].arm  # assigned once
+
+
+def test_races(store, store_url):
+    """Two processes' worth of connections on one decision: repeated, conflicting, amending, adding."""
+    button = created(store, traffic=bl.Traffic(sticky=True))
+    with bl.Store(store_url) as second:
+        other = second.open("button")
+        for number in range(4):
+            race(button, other, number)
+        assert at_once(lambda: button.add_arm("gold"), lambda: other.add_arm("red")) == [None, None]
+        assert set(other.arms) == {"blue", "green", "gold", "red"}
+        assert button.check(), str(button.check())
+
+
+# Size and time --------------------------------------------------------------------------------------------------------
+
+
+def test_a_hundred_thousand_open_decisions(memory):
+    button = memory.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
+    writer = button._writer
+    now = time.time()
+    many = [
+        new_event(Kind.DECISION, f"open-{k}", 0, arm=k % 2, time=now, seen="1", detail="recorded") for k in range(10**5)
+    ]
+    writer.backend.append(writer.found.id, many)
+    decisions = [button.decide() for _ in range(20)]
+    assert decisions[0].probability == 0.5  # all wait for their first reward
+    assert button.summary()["open"].sum() == 10**5 + 20
+    button.reward("open-7", 3.0)
+    button.reward("open-8", 4.0)
+    assert button.summary()["open"].sum() == 10**5 + 18
+    assert writer.fresh_replica().state.to_bytes() == writer.replica().state.to_bytes()
+    assert button.audit(button.decide().id).agrees
+
+
+def test_a_worker_that_was_asleep_for_a_day(store, store_url):
+    button = created(store)
+    with bl.Store(store_url, clock=lambda: time.time() - 86_400) as other:
+        asleep = other.open("button")
+        asleep.decide()
+        for number in range(30):
+            button.reward(button.decide().id, float(number))
+        decision = asleep.decide()
+        assert asleep.audit(decision.id).agrees
+        assert asleep._writer.replica().state.to_bytes() == button._writer.replica().state.to_bytes()
+    assert button.check()
