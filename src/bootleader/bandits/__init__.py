@@ -3,6 +3,8 @@
 from bootleader.bandits.affine import AffineBandit
 from bootleader.bandits.base import Bandit, Draw
 from bootleader.bandits.changing import Drifting, Piecewise, Seasonal
+from bootleader.bandits.coefficient_laws import GradedCoefficients, UniformCoefficients, UnitCoefficients
+from bootleader.bandits.contextual import ContextualBandit
 from bootleader.bandits.empirical import EmpiricalBandit, empirical_draw
 from bootleader.bandits.families.bernoulli import BernoulliBandit, bernoulli_draw
 from bootleader.bandits.families.beta import BetaBandit, beta_draw
@@ -15,6 +17,8 @@ from bootleader.bandits.families.pareto import ParetoBandit, pareto_draw
 from bootleader.bandits.families.poisson import PoissonBandit, poisson_draw
 from bootleader.bandits.families.revenue import RevenueBandit, revenue_draw
 from bootleader.bandits.families.student_t import StudentTBandit, student_draw
+from bootleader.bandits.feature_laws import FixedFeatures, GaussianContexts, RandomFeatures, SegmentContexts
+from bootleader.bandits.linear import LinearBandit
 from bootleader.bandits.mixture import MixtureBandit, mixture_draw
 from bootleader.bandits.priors import Beta, LogUniform, Normal, Uniform
 
@@ -58,5 +62,14 @@ __all__ = [
     "Normal",
     "Beta",
     "LogUniform",
+    "LinearBandit",
+    "FixedFeatures",
+    "RandomFeatures",
+    "GaussianContexts",
+    "SegmentContexts",
+    "UnitCoefficients",
+    "UniformCoefficients",
+    "GradedCoefficients",
     "Bandit",
+    "ContextualBandit",
 ]

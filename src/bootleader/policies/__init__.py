@@ -1,11 +1,14 @@
 """The policies, one file each, and the registry: a policy that is listed here is public."""
 
+from bootleader._core.linear_rules import LinearRule
 from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule, Noise
+from bootleader.policies.adaptive_lin_reboot import AdaptiveLinReBoot
 from bootleader.policies.adaptive_reboot import AdaptiveReBoot
 from bootleader.policies.base import Knowledge, Policy
 from bootleader.policies.beta_thompson import BetaThompson
 from bootleader.policies.bootstrapped_ucb import BootstrappedUCB
 from bootleader.policies.chk import CHK
+from bootleader.policies.contextual import ContextualPolicy
 from bootleader.policies.discounted import Discounted
 from bootleader.policies.ensemble_sampling import EnsembleSampling
 from bootleader.policies.epsilon_greedy import EpsilonGreedy
@@ -16,6 +19,9 @@ from bootleader.policies.imed import IMED
 from bootleader.policies.kl_maillard_sampling import KLMaillardSampling
 from bootleader.policies.klucb import KLUCB
 from bootleader.policies.lbsda import LBSDA
+from bootleader.policies.lin_reboot import LinReBoot
+from bootleader.policies.lin_thompson import LinThompson
+from bootleader.policies.lin_ucb import LinUCB
 from bootleader.policies.maillard_sampling import MaillardSampling
 from bootleader.policies.moss import MOSS
 from bootleader.policies.multiplier_bootstrap import MultiplierBootstrap
@@ -72,6 +78,14 @@ POLICIES: tuple[Policy, ...] = (
     SuccessiveRejects(),
 )
 
+# The same for bandits with contexts.
+CONTEXTUAL_POLICIES: tuple[ContextualPolicy, ...] = (
+    AdaptiveLinReBoot(),
+    LinReBoot(sd_weights=0.3),
+    LinThompson(),
+    LinUCB(),
+)
+
 # The public names, in the order of the API reference. ``bootleader`` exports them all.
 __all__ = [
     "AdaptiveReBoot",
@@ -106,10 +120,16 @@ __all__ = [
     "SlidingWindowUCB",
     "TopTwoThompson",
     "SuccessiveRejects",
+    "AdaptiveLinReBoot",
+    "LinReBoot",
+    "LinThompson",
+    "LinUCB",
     "Policy",
     "Knowledge",
     "IndexRule",
     "Noise",
     "HistoryRule",
     "ChoiceRule",
+    "ContextualPolicy",
+    "LinearRule",
 ]

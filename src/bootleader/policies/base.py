@@ -71,8 +71,37 @@ def in_words(knowledge: tuple[Knowledge, ...]) -> str:
     return " and ".join(words for known, words in IN_WORDS.items() if known in knowledge) or "nothing"
 
 
-@dataclass(frozen=True)
-class Policy:
+class Written:
+    """A frozen dataclass that prints as it was written: with the parameters that were given."""
+
+    reference: ClassVar[str] = ""
+    equivariant: ClassVar[bool] = False
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Remember which parameters were written, for ``repr`` to show those."""
+        policy = super().__new__(cls)
+        written = {field.name for field in fields(cls)[: len(args)]} | set(kwargs)  # type: ignore[arg-type]
+        object.__setattr__(policy, "_written", written)
+        return policy
+
+    @property
+    def name(self) -> str:
+        """The policy as it is written, which is its label in tables and plots."""
+        return repr(self)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        written: set[str] = self.__dict__.get("_written", set())
+        shown = (f"{name}={_source(value)}" for name, value in self.parameters.items() if name in written)
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+@dataclass(frozen=True, repr=False)
+class Policy(Written):
     """Base of every policy: immutable parameters and a rule.
 
     A policy prints as it is written. Subclasses are frozen dataclasses that define :attr:`rule`.
@@ -91,26 +120,6 @@ class Policy:
     >>> isinstance(policy, Policy), policy.name, policy.parameters
     (True, 'UCB1(sd=2.0)', {'sd': 2.0})
     """
-
-    reference: ClassVar[str] = ""
-    equivariant: ClassVar[bool] = False
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Remember which parameters were written, for ``repr`` to show those."""
-        policy = super().__new__(cls)
-        written = {field.name for field in fields(cls)[: len(args)]} | set(kwargs)
-        object.__setattr__(policy, "_written", written)
-        return policy
-
-    @property
-    def name(self) -> str:
-        """The policy as it is written, which is its label in tables and plots."""
-        return repr(self)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def rule(self) -> Rule:
@@ -143,11 +152,6 @@ class Policy:
             One number for all arms, or an array that broadcasts to arm x run.
         """
         return UNKNOWN_SD
-
-    def __repr__(self) -> str:
-        written: set[str] = self.__dict__.get("_written", set())
-        shown = (f"{name}={_source(value)}" for name, value in self.parameters.items() if name in written)
-        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 def _source(value: Any) -> str:

@@ -16,10 +16,11 @@ from bootleader._core.arm_parameters import ArmParameters
 from bootleader._core.changes_and_delays import FIXED, Delay, no_changes
 from bootleader._core.rng import Purpose, run_key, stream_of
 from bootleader._core.rules import ChoiceRule, HistoryRule
-from bootleader.bandits import Bandit
+from bootleader.bandits import Bandit, ContextualBandit
 from bootleader.bandits.base import filled
-from bootleader.policies import Policy
+from bootleader.policies import ContextualPolicy, Policy
 from bootleader.simulation import _kernel_choice
+from bootleader.simulation._contexts import has_contexts, play_contexts
 from bootleader.simulation._python_loop import play_python
 from bootleader.simulation._work_stealing import NEVER, InterruptFlag, WorkStealing
 
@@ -150,10 +151,15 @@ def play_runs(block: Block, runs: Runs, threads: WorkStealing) -> Played:
 
 def plays_in_python(block: Block) -> bool:
     """Whether a block is played by the plain Python loop."""
+    if has_contexts(block.bandit):
+        library = isinstance(block.policy, ContextualPolicy) and isinstance(block.bandit, ContextualBandit)
+        return not (block.compiled and library)
     return not (block.compiled and isinstance(block.policy, Policy) and isinstance(block.bandit, Bandit))
 
 
 def _player_of(block: Block) -> Callable[[Block, Runs, WorkStealing], Played]:
+    if has_contexts(block.bandit):
+        return _play_contexts
     if plays_in_python(block):
         return _play_python
     rule = block.policy.rule
@@ -186,9 +192,13 @@ def _play_python(block: Block, runs: Runs, threads: WorkStealing) -> Played:
     return pulls, time.thread_time() - started
 
 
+def _play_contexts(block: Block, runs: Runs, threads: WorkStealing) -> Played:
+    return play_contexts(block, runs, threads, _play_one_by_one, _copied)
+
+
 def _copied(policy: Any) -> Any:
     """A user's policy or bandit for this block alone."""
-    if isinstance(policy, Policy | Bandit):
+    if isinstance(policy, Policy | Bandit | ContextualPolicy):
         return policy
     try:
         return copy.deepcopy(policy)
@@ -318,7 +328,7 @@ def _play_one_by_one(
                 apart = streams.copied()  # two cores write to no cache line in common
                 half = threads.split_off(_play_one_by_one, kernel, arguments_of, block, apart, threads, wanted)
                 wanted = range(0)
-        pulls[:, run] = arguments[3].pulls
+        pulls[:, run] = arguments[3].arms.pulls if hasattr(arguments[3], "arms") else arguments[3].pulls
     if half is not None:
         other_pulls, other_seconds = threads.result_of(half)
         pulls, seconds = pulls + other_pulls, seconds + other_seconds

@@ -28,7 +28,7 @@ from bootleader._core.rules import (
     Rule,
     SharedStatistics,
 )
-from bootleader.bandits import DRAW_GROUPS, DRAWS, Bandit
+from bootleader.bandits import DRAW_GROUPS, DRAWS, Bandit, ContextualBandit
 from bootleader.bandits.families.gaussian import gaussian_draw
 from bootleader.policies import POLICIES, Policy
 
@@ -54,8 +54,10 @@ def _library_choices(history: bool) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(rule.functions for rule in rules if rule.history == history))
 
 
-def simulation_fingerprint(policy: Policy, bandit: Bandit) -> str:
+def simulation_fingerprint(policy: Any, bandit: Any) -> str:
     """A digest of the code that the numbers of a simulation depend on, beside the parameters."""
+    if isinstance(bandit, ContextualBandit):
+        return _contextual_fingerprint(policy, bandit)
     from bootleader._core.kernels import general as general_kernel
     from bootleader._core.kernels import history, large_k, lockstep, moment_records, rule_parts, run_setup
 
@@ -72,6 +74,15 @@ def simulation_fingerprint(policy: Policy, bandit: Bandit) -> str:
         kernel = (*code, rule.law, *moment_records.records_for(rule.fourth_moment))
     drawn = tuple(getattr(kind, name, None) for name in ("parameters_from", "family_parameters", "rescaled"))
     return _cached_digest(kernel, run_setup.set_up, bandit.draw, drawn, type(policy).known_sd)
+
+
+def _contextual_fingerprint(policy: Any, bandit: ContextualBandit) -> str:
+    from bootleader._core.kernels import linear
+
+    laws = [getattr(getattr(bandit, name, None), "start", None) for name in ("features", "coefficients")]
+    drawn = (type(bandit).parameters_from, *(getattr(start, "__func__", None) for start in laws))
+    own = (policy.rule.law, bandit.draw, bandit.link, bandit.pay)
+    return _cached_digest((linear.advance_linear, *linear.PARTS), own, drawn, type(policy).known_sd)
 
 
 _cached_digest = cache(code_digest)  # 30 ms otherwise, for each of the hundreds of cells of a reproduction

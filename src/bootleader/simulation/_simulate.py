@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from bootleader._core.compilation_events import on_compilation
 from bootleader._core.validation import one_of, seed_of, whole
-from bootleader.bandits import Bandit
-from bootleader.policies import Policy
+from bootleader.bandits import Bandit, ContextualBandit
+from bootleader.policies import ContextualPolicy, Policy
+from bootleader.simulation._contexts import has_contexts, validate_pair
 from bootleader.simulation._delay import delay_from
 from bootleader.simulation._python_loop import PythonBandit, PythonPolicy
 from bootleader.simulation._task_schedule import Gathered, Job, play
@@ -51,10 +52,13 @@ def simulate(
     ----------
     policies : policy, list of policies, or dict of name to policy
         Policies of the library or of your own: subclasses of :class:`Policy` are compiled; objects with
-        ``start(arms, rng)``, ``pull()`` and ``update(arm, reward)`` are played in plain Python.
-    bandit : Bandit
-        A bandit of the library or of your own: subclasses of :class:`Bandit` are compiled; an object with ``arms``,
-        ``means(t)`` and ``pay(arm, t, rng)`` is played in plain Python.
+        ``start(arms, rng)``, ``pull()`` and ``update(arm, reward)`` are played in plain Python. Bandits with contexts
+        take subclasses of :class:`ContextualPolicy`, or objects with ``start(arms, dimension, rng)``,
+        ``pull(features)`` and ``update(arm, features, reward)``.
+    bandit : Bandit or ContextualBandit
+        A bandit of the library or of your own: subclasses of :class:`Bandit` or :class:`ContextualBandit` are compiled;
+        an object with ``arms``, ``means(t)`` and ``pay(arm, t, rng)``, for contexts also ``dimension`` and
+        ``features(t)``, is played in plain Python.
     rounds : int
         Length of a run.
     runs : int
@@ -121,7 +125,7 @@ def job_of(
     keep: Any, compiled: bool, first_run: int = 0, device: Any = "cpu",
 ) -> Job:  # fmt: skip
     """A validated job."""
-    if not isinstance(bandit, Bandit | PythonBandit):
+    if not isinstance(bandit, Bandit | ContextualBandit | PythonBandit):
         raise TypeError(
             "bandit must be one of the library's, such as GaussianBandit(means=[1, 0]), or have arms, means(t) and "
             f"pay(arm, t, rng); got {bandit!r}"
@@ -131,8 +135,11 @@ def job_of(
     if rounds < arms:
         raise ValueError(f"rounds must be at least the number of arms, {arms}, got {rounds}")
     for policy in policies:
-        if isinstance(policy, Policy):
+        validate_pair(policy, bandit)
+        if isinstance(policy, Policy | ContextualPolicy):
             _validate_policy(policy, bandit, arms)
+    if delay is not None and has_contexts(bandit):
+        raise ValueError(f"delay must be None for a bandit with contexts, got {delay!r}")
     if keep is not None:
         one_of("keep", keep, ("curves",))
     return Job(
@@ -150,9 +157,10 @@ def job_of(
     )
 
 
-def _validate_policy(policy: Policy, bandit: Any, arms: int) -> None:
-    policy.known_sd(arms, np.ones((arms, 1)) if isinstance(bandit, Bandit) else None)
-    if isinstance(bandit, Bandit):
+def _validate_policy(policy: Policy | ContextualPolicy, bandit: Any, arms: int) -> None:
+    known = isinstance(bandit, Bandit | ContextualBandit)
+    policy.known_sd(arms, np.ones((arms, 1) if isinstance(bandit, Bandit) else arms) if known else None)
+    if isinstance(bandit, Bandit | ContextualBandit):
         (low, high), (least, most) = policy.reward_range, bandit.reward_range
         if least < low or most > high:
             raise ValueError(
@@ -216,7 +224,7 @@ def named_policies(policies: Any) -> dict[str, Any]:
 def _playable(candidate: Any) -> Any:
     if isinstance(candidate, type):
         candidate = candidate(**_parameters_of(candidate))
-    if isinstance(candidate, Policy | PythonPolicy):
+    if isinstance(candidate, Policy | ContextualPolicy | PythonPolicy):
         return candidate
     raise TypeError(
         "a policy must be one of the library's, such as ReBoot(sigma_a=1.5), or have the methods start(arms, rng), "

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bootleader.bandits import Bandit
+from bootleader.simulation._contexts import has_contexts
 from bootleader.simulation._python_loop import BANDIT_RANDOMNESS
 
 
@@ -18,13 +19,15 @@ def true_means(bandit: Any, seed: int, first_run: int, runs: int) -> npt.NDArray
     Raises
     ------
     ValueError
-        If the bandit is known by its text only.
+        If the bandit is known by its text only, or has contexts.
     """
     if isinstance(bandit, str):
         raise ValueError(
             f"the means are computed from the bandit, and a bandit of your own is kept in a file as a text only: "
             f"{bandit:.200}"
         )
+    if has_contexts(bandit):
+        raise ValueError(f"the means of a bandit with contexts differ from round to round: {bandit!r:.200}")
     if isinstance(bandit, Bandit):
         numbers = np.arange(first_run, first_run + runs, dtype=np.uint64)
         return np.ascontiguousarray(bandit.parameters_of(seed, numbers).mean[: bandit.arms].T)

@@ -1,0 +1,459 @@
+"""The kernel for contextual bandits: one run after the other, linear models of the rewards.
+
+Everything here is a plain function. :func:`kernel_for` compiles the round; :func:`plain_parts_for` runs the same
+functions in Python, which gives the same results bit for bit. Arms are innermost in every loop that runs over features,
+so that compiled loops vectorise without changing the order of a sum.
+
+With fixed features the locations and leverages of all arms are updated after each reward in O(K d); with features drawn
+anew they are computed in O(K d^2 / 2) from the triangular root.
+"""
+
+from __future__ import annotations
+
+import math
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bootleader._core.arm_parameters import RewardParameters
+from bootleader._core.code_fingerprint import code_digest
+from bootleader._core.linear_model import effective_count, is_old, learn, predicted, refresh, slope_leverage
+from bootleader._core.linear_rules import LinearArm
+from bootleader._core.moments import welford
+from bootleader._core.numba_bridge import compiled, is_raised, register, specialise, switch
+from bootleader._core.reference_player import POOLING_GROWTH
+from bootleader._core.rng import Stream, below, next_word
+from bootleader._core.rules import Noise, SharedStatistics
+from bootleader._core.sampling import accepted_normal, fair_binomial, finish_normal, rejected, studentise
+
+NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
+
+
+# A round --------------------------------------------------------------------------------------------------------------
+
+
+def true_means(plan, parameters, arms, totals):
+    """The arms' true means in the present round, and the largest."""
+    d, columns = parameters.features.shape
+    count = arms.mean.shape[0]
+    for k in range(count):
+        arms.mean[k] = 0.0
+    if columns == count:
+        for j in range(d):
+            coefficient = parameters.coefficients[0, j]
+            for k in range(count):
+                arms.mean[k] += coefficient * parameters.features[j, k]
+    else:
+        for k in range(count):
+            total = 0.0
+            for j in range(d):
+                total += parameters.coefficients[k, j] * parameters.features[j, 0]
+            arms.mean[k] = total
+    best = -np.inf
+    for k in range(count):
+        arms.mean[k] = link_of(plan.link, arms.mean[k])
+        best = max(best, arms.mean[k])
+    totals[3] = best
+
+
+def predict_all(features, models, arms, scratch):
+    """Location and leverage of every arm's features in the model that they share."""
+    d, count = features.shape
+    centred, products, location, slopes = scratch.centred, scratch.products, arms.location, arms.slopes
+    intercept = models.anchor[0, d] + models.mean[0, d]
+    for k in range(count):
+        location[k] = 0.0
+        slopes[k] = 0.0
+    for j in range(d):
+        middle, coefficient = models.anchor[0, j] + models.mean[0, j], models.coefficients[0, j]
+        for k in range(count):
+            centred[j, k] = features[j, k] - middle
+            location[k] += centred[j, k] * coefficient
+    for k in range(count):
+        location[k] += intercept
+    if models.varies[0] != 0.0:
+        root = models.root[0]
+        for j in range(d):
+            for k in range(count):
+                products[k] = root[j, j] * centred[j, k]
+            for i in range(j % 4):
+                a = root[j, i]
+                for k in range(count):
+                    products[k] += a * centred[i, k]
+            for i in range(j % 4, j, 4):  # four at a time: the sums are read and written once for all of them
+                a, b, c, e = root[j, i], root[j, i + 1], root[j, i + 2], root[j, i + 3]
+                for k in range(count):
+                    products[k] += (a * centred[i, k] + b * centred[i + 1, k]) + (
+                        c * centred[i + 2, k] + e * centred[i + 3, k]
+                    )
+            for k in range(count):
+                slopes[k] += products[k] * products[k]
+
+
+def predict_each(features, models, arms, scratch):
+    """Location and leverage of the context in every arm's own model."""
+    row = scratch.row
+    for j in range(row.shape[0]):
+        row[j] = features[j, 0]
+    for k in range(arms.mean.shape[0]):
+        arms.location[k] = predicted(models, k, row)
+        arms.slopes[k] = slope_leverage(models, k, row)
+
+
+def update_all(features, models, arms, work, surprise, weight, spread, intercept):
+    """Locations and leverages after one more row in the shared model, from those before: O(K d)."""
+    d, count = features.shape
+    gain, location, slopes, products = work.gain, arms.location, arms.slopes, arms.index
+    share = 1.0 / models.count[0] if intercept else 0.0
+    offset = 0.0
+    for j in range(d):
+        offset += (models.anchor[0, j] + models.mean[0, j]) * gain[j]
+    for k in range(count):
+        products[k] = -offset
+    for j in range(d % 4):
+        a = gain[j]
+        for k in range(count):
+            products[k] += a * features[j, k]
+    for j in range(d % 4, d, 4):
+        a, b, c, e = gain[j], gain[j + 1], gain[j + 2], gain[j + 3]
+        for k in range(count):
+            products[k] += (a * features[j, k] + b * features[j + 1, k]) + (
+                c * features[j + 2, k] + e * features[j + 3, k]
+            )
+    step, shrink = weight * surprise / spread, weight / spread
+    leverage = (spread - 1.0) / weight if weight > 0.0 else 0.0
+    mean_step, constant = share * surprise, share * share * leverage
+    for k in range(count):
+        c = products[k]
+        location[k] += mean_step + c * step
+        less = slopes[k] - ((2.0 * share * c + constant) + shrink * c * c)
+        slopes[k] = less if less > 0.0 else 0.0
+
+
+def draw_coefficients(models, scratch, noise_sd, noise, spare):
+    """Coefficients drawn from N(coefficients, noise_sd^2 V^-1)."""
+    root, drawn, normals = models.root[0], scratch.coefficients, scratch.normals
+    d = drawn.shape[0]
+    for j in range(d):
+        normals[j] = finish_normal(next_word(noise), spare)
+        drawn[j] = 0.0
+    for j in range(d):
+        for i in range(j + 1):
+            drawn[i] += root[j, i] * normals[j]
+    for j in range(d):
+        drawn[j] = models.coefficients[0, j] + noise_sd * drawn[j]
+
+
+def joint_indices(features, run, noise, spare):
+    """Every arm's index from one draw of the coefficients that they share."""
+    draw_coefficients(run.models, run.scratch, run.arms.noise_sd[0], noise, spare)
+    d, count = features.shape
+    drawn, index = run.scratch.coefficients, run.arms.index
+    for k in range(count):
+        index[k] = 0.0
+    for j in range(d):
+        coefficient = drawn[j]
+        for k in range(count):
+            index[k] += coefficient * features[j, k]
+
+
+def law_at(plan, run, k, pulls):
+    """Location, scale and shape of one arm's index."""
+    models, arms = run.models, run.arms
+    m = k if plan.disjoint else 0
+    squares = models.squares[m] * models.squares[m]
+    return law_of(
+        plan.law,
+        plan.params,
+        LinearArm(
+            arms.location[k],
+            effective_count(models.count[m], arms.slopes[k], plan.unit_free),
+            models.count[m],
+            models.freedom[m],
+            models.rss[m],
+            models.fourth[m] / squares if squares > 0.0 else np.inf,
+            arms.noise_sd[k],
+            arms.count[k],
+            arms.anchor[k] + arms.drift[k],
+            arms.rss[k],
+        ),
+        SharedStatistics(run.pooled[0], pulls, arms.mean.shape[0], plan.horizon, run.pooled[1]),
+    )
+
+
+def correlated_noise(plan, run, features, noise, spare):
+    """Standard normals, one for each arm, correlated like the predictions of the model that the arms share."""
+    models, arms, normals, direction = run.models, run.arms, run.scratch.normals, run.scratch.coefficients
+    root, drawn = models.root[0], run.scratch.noise
+    d, count = features.shape
+    common = finish_normal(next_word(noise), spare) / math.sqrt(models.count[0]) if plan.unit_free else 0.0
+    for j in range(d):
+        normals[j] = finish_normal(next_word(noise), spare)
+        direction[j] = 0.0
+    for j in range(d):
+        for i in range(j + 1):
+            direction[i] += root[j, i] * normals[j]
+    for j in range(d):
+        common -= (models.anchor[0, j] + models.mean[0, j]) * direction[j]
+    for k in range(count):
+        drawn[k] = common
+    for j in range(d):
+        step = direction[j]
+        for k in range(count):
+            drawn[k] += step * features[j, k]
+    for k in range(count):
+        drawn[k] *= math.sqrt(effective_count(models.count[0], arms.slopes[k], plan.unit_free))
+
+
+def independent_indices(plan, run, features, pulls, noise, spare):
+    """Every arm's index with noise of its own; the stream ``noise`` gives one word an arm."""
+    common = 1.0
+    arms, words, drawn = run.arms, run.scratch.words, run.scratch.noise
+    count = arms.mean.shape[0]
+    undecided = 0
+    if plan.correlated:
+        correlated_noise(plan, run, features, noise, spare)
+    elif plan.noise == NORMAL or plan.noise == STUDENT:
+        for k in range(count):
+            words[k] = next_word(noise)
+        for k in range(count):
+            undecided += 1 if rejected(words[k]) else 0
+            drawn[k] = accepted_normal(words[k])
+    optimism = math.sqrt(2.0 * math.log(max(pulls, 1))) if plan.noise == OPTIMISM else 0.0
+    for k in range(count):
+        location, scale, shape = law_at(plan, run, k, pulls)
+        value = drawn[k]
+        if undecided > 0 and rejected(words[k]):
+            value = finish_normal(words[k], spare)
+        if plan.noise == STUDENT and shape != np.inf:
+            if not plan.correlated:
+                value = studentise(value, shape, spare)
+            elif k == 0:
+                common = studentise(1.0, shape, spare)
+                value *= common
+            else:
+                value *= common
+        elif plan.noise == FAIR_COINS:
+            value = fair_binomial(shape, spare)
+        elif plan.noise == OPTIMISM:
+            value = optimism
+        elif plan.noise == NONE:
+            value = 0.0
+        arms.index[k] = location + scale * value
+
+
+def leading_arm(index, spare):
+    """The arm with the largest index, ties broken uniformly at random."""
+    best, ties, first = -np.inf, 0, 0
+    for k in range(index.shape[0]):
+        if ties == 0 or index[k] > best:
+            best, ties, first = index[k], 1, k
+        elif index[k] == best:
+            ties += 1
+    if ties > 1:
+        left = below(spare, ties)
+        for k in range(index.shape[0]):
+            if index[k] == best:
+                if left == 0:
+                    return k
+                left -= 1
+    return first
+
+
+def initial_arm(plan, run, spare):
+    """One of the arms that need initial pulls, or any arm if it is the shared model that needs them."""
+    place = below(spare, run.left[0])
+    which = run.initial[place]
+    run.needed[which] -= 1
+    if run.needed[which] == 0:
+        run.left[0] -= 1
+        run.initial[place] = run.initial[run.left[0]]
+    if plan.unit_free and not plan.disjoint:
+        return np.int64(below(spare, run.arms.mean.shape[0]))
+    return np.int64(which)
+
+
+def choose_arm(plan, run, parameters, played, noise, spare):
+    """The arm to pull in a round."""
+    if run.left[0] > 0:
+        return initial_arm(plan, run, spare)
+    if plan.joint:
+        joint_indices(parameters.features, run, noise, spare)
+    else:
+        if plan.disjoint:
+            predict_each(parameters.features, run.models, run.arms, run.scratch)
+        elif plan.changing:
+            predict_all(parameters.features, run.models, run.arms, run.scratch)
+        independent_indices(plan, run, parameters.features, played, noise, spare)
+    return np.int64(leading_arm(run.arms.index, spare))
+
+
+def renew_pool(run):
+    """Variance and kurtosis of the residuals, pooled over the models."""
+    models = run.models
+    squares, freedom, streamed, weighted = 0.0, 0.0, 0.0, 0.0
+    for m in range(models.count.shape[0]):
+        squares += models.rss[m]
+        freedom += max(models.freedom[m], 0.0)
+        streamed += models.squares[m]
+        weighted += models.count[m] * (models.fourth[m] / models.squares[m]) if models.squares[m] > 0.0 else 0.0
+    run.pooled[0] = squares / freedom if freedom > 0.0 else 0.0
+    run.pooled[1] = weighted / streamed if weighted > streamed else 1.0
+
+
+def renew_ridge(run, m, ridge):
+    """The penalty of one model in units of the features' variances, pooled over the models."""
+    models = run.models
+    d = models.ridge.shape[1]
+    for j in range(d):
+        squares, rows = 0.0, 0.0
+        for other in range(models.count.shape[0]):
+            count = models.count[other]
+            if count > 0.0:
+                squares += models.gram_high[other, j, j] - models.sum_high[other, j] * (
+                    models.sum_high[other, j] / count
+                )
+                rows += count - 1.0
+        models.ridge[m, j] = ridge * max(squares, 0.0) / rows if rows > 0.0 else 0.0
+
+
+def learn_row(plan, run, parameters, k, reward, pulls):
+    """Update the models, and with fixed features all arms, with the reward of a pull."""
+    models, arms, work, row = run.models, run.arms, run.work, run.scratch.row
+    features = parameters.features
+    m = k if plan.disjoint else np.int64(0)
+    column = np.int64(0) if plan.disjoint else k
+    arms.count[k], arms.anchor[k], arms.drift[k], arms.rss[k] = welford(
+        arms.count[k], arms.anchor[k], arms.drift[k], arms.rss[k], reward
+    )
+    for j in range(row.shape[0]):
+        row[j] = features[j, column]
+    surprise, row_share, spread = learn(models, m, row, reward, plan.unit_free, work)
+    if run.left[0] > 0:
+        return
+    pool_is_old = plan.unit_free and POOLING_GROWTH * (pulls - run.renewed_at[0]) >= run.renewed_at[0]
+    first_time = run.renewed_at[0] == 0
+    if first_time or pool_is_old:
+        run.renewed_at[0] = pulls
+    refreshed = first_time or is_old(models, m)
+    for other in range(models.count.shape[0]):
+        if first_time or (refreshed and other == m):
+            if plan.unit_free:
+                renew_ridge(run, other, plan.ridge)
+            refresh(models, other, plan.unit_free, work)
+    if not (plan.changing or plan.disjoint or plan.joint):
+        if refreshed:
+            predict_all(features, models, arms, run.scratch)
+        else:
+            update_all(features, models, arms, work, surprise, row_share, spread, plan.unit_free)
+    if first_time or pool_is_old:
+        renew_pool(run)
+
+
+def record_round(plan, run, parameters, trajectory, mark, place):
+    """Record the run at a checkpoint; recommended is the arm with the largest predicted reward in this round."""
+    arms, totals = run.arms, run.totals
+    if plan.disjoint:
+        predict_each(parameters.features, run.models, arms, run.scratch)
+    elif plan.joint or plan.changing:
+        predict_all(parameters.features, run.models, arms, run.scratch)
+    recommended = 0
+    for k in range(arms.mean.shape[0]):
+        if arms.location[k] > arms.location[recommended]:
+            recommended = k
+    trajectory.regret[mark, place] = totals[0]
+    trajectory.reward[mark, place] = totals[1]
+    trajectory.best_pulls[mark, place] = totals[2]
+    trajectory.simple_regret[mark, place] = totals[3] - arms.mean[recommended]
+    trajectory.recommended[mark, place] = recommended
+
+
+# Filled in by `kernel_for` and `plain_parts_for`.
+law_of: Any = None
+link_of: Any = None
+pay_of: Any = None
+draw_of: Any = None
+
+
+def advance_linear(plan, parameters, streams, run, trajectory, checkpoints, place, interrupt, start, stop):
+    """Play the rounds of one run from ``start`` to ``stop``; returns where it came to."""
+    arms, totals, models = run.arms, run.totals, run.models
+    stride = streams.stride
+    noise, spare, contexts = Stream(streams.noise, 0, stride), Stream(streams.spare, 0, stride), streams.contexts
+    mark = np.searchsorted(checkpoints, start + 1)
+    if start == 0 and stop > 0:
+        if not plan.changing:
+            true_means(plan, parameters, arms, totals)
+        if not plan.unit_free and not (plan.changing or plan.disjoint or plan.joint):
+            predict_all(parameters.features, models, arms, run.scratch)
+    for played in range(start, stop):
+        if is_raised(interrupt):
+            return played
+        if plan.changing:
+            draw_of(plan.draw, parameters.table, parameters.features, Stream(contexts, 0, stride))
+            true_means(plan, parameters, arms, totals)
+        k = choose_arm(plan, run, parameters, played, noise, spare)
+        parameter = RewardParameters(arms.mean[k], parameters.second[k], parameters.third[k], parameters.table, played)
+        reward = pay_of(plan.pay, parameter, Stream(streams.rewards, k, stride))
+        arms.pulls[k] += 1
+        totals[0] += totals[3] - arms.mean[k]
+        totals[1] += reward
+        totals[2] += 1.0 if arms.mean[k] == totals[3] else 0.0
+        learn_row(plan, run, parameters, k, reward, played + 1)
+        if played + 1 == checkpoints[mark]:
+            record_round(plan, run, parameters, trajectory, mark, place)
+            mark += 1
+    return stop
+
+
+PARTS = (
+    true_means, predict_all, predict_each, update_all, draw_coefficients, joint_indices, law_at, correlated_noise,
+    independent_indices, leading_arm, initial_arm, choose_arm, renew_pool, renew_ridge, learn_row, record_round,
+)  # fmt: skip
+
+
+class Functions(NamedTuple):
+    """The functions that a kernel is made for; a plan names one of each by number."""
+
+    laws: tuple[Any, ...]
+    links: tuple[Any, ...]
+    pays: tuple[Any, ...]
+    draws: tuple[Any, ...]
+
+
+SLOTS = ("law_of", "link_of", "pay_of", "draw_of")
+_kernels: dict[str, Any] = {}
+
+
+def kernel_for(functions: Functions) -> Any:
+    """The compiled kernel for these functions."""
+    digest = code_digest(*functions, PARTS, advance_linear)[:16]
+    if digest not in _kernels:
+        names = {
+            name: switch(f"linear_{name}_{digest}", [compiled(function) for function in group])
+            for name, group in zip(SLOTS, functions, strict=True)
+        }
+        namespace = {**globals(), **names}
+        parts = {}
+        for part in PARTS:
+            made = FunctionType(part.__code__, namespace, f"{part.__name__}_{digest}")
+            made.__qualname__, made.__module__ = made.__name__, part.__module__
+            parts[part.__name__] = namespace[part.__name__] = made
+        for made in parts.values():
+            register(made)
+        _kernels[digest] = specialise(advance_linear, digest, **names, **parts)
+    return _kernels[digest]
+
+
+def plain_parts_for(functions: Functions) -> dict[str, Any]:
+    """The functions of a round by name, to run in Python: ``advance_linear``, ``choose_arm``, ``learn_row``, ..."""
+
+    def chosen(group: tuple[Any, ...]) -> Any:
+        return lambda which, *arguments: group[which](*arguments)
+
+    names = dict(zip(SLOTS, map(chosen, functions), strict=True))
+    namespace = {**globals(), **names, "is_raised": lambda flag: flag[0] != 0}
+    for part in (*PARTS, advance_linear):
+        namespace[part.__name__] = FunctionType(part.__code__, namespace, part.__name__)
+    return namespace

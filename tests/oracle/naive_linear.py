@@ -1,0 +1,233 @@
+"""Contextual policies in NumPy, from all rows, with no code of the library but its random streams."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bootleader._core.rng import Purpose, Stream, below, next_word, run_stride, stream_state
+from bootleader._core.sampling import finish_normal, studentise
+
+
+class NaiveLinear:
+    """What the twins share: all rows of every model, and the leader with ties broken at random."""
+
+    def __init__(self, arms: int, dimension: int, disjoint: bool, seed: int, run: int, lam: float) -> None:
+        self.arms, self.d, self.disjoint, self.lam = arms, dimension, disjoint, lam
+        self.rows: list[list[Any]] = [[] for _ in range(arms if disjoint else 1)]
+        self.own: list[list[float]] = [[] for _ in range(arms)]
+        stride = int(run_stride(seed, run))
+        self.noise = Stream([int(stream_state(seed, run, int(Purpose.NOISE), 0))], 0, stride)
+        self.spare = Stream([int(stream_state(seed, run, int(Purpose.SPARE), 0))], 0, stride)
+        self.waiting: list[int] = []
+
+    def normal(self) -> float:
+        return float(finish_normal(next_word(self.noise), self.spare))
+
+    def model(self, k: int) -> int:
+        return k if self.disjoint else 0
+
+    def features(self, shown: Any, k: int) -> Any:
+        return shown if self.disjoint else shown[k]
+
+    def fit(self, k: int) -> tuple[Any, Any]:
+        """Ridge coefficients and V."""
+        v, total = self.lam * np.eye(self.d), np.zeros(self.d)
+        for x, y in self.rows[self.model(k)]:
+            v = v + np.outer(x, x)
+            total = total + y * x
+        return np.linalg.solve(v, total), v
+
+    def pull(self, shown: Any) -> int:
+        if self.waiting:
+            place = int(below(self.spare, len(self.waiting)))
+            arm = self.waiting[place]
+            self.waiting[place] = self.waiting[-1]
+            self.waiting.pop()
+            return arm
+        indices = self.indices(shown)
+        tied = [k for k in range(self.arms) if indices[k] == max(indices)]
+        return tied[0] if len(tied) == 1 else tied[int(below(self.spare, len(tied)))]
+
+    def update(self, arm: int, shown: Any, reward: float) -> None:
+        self.rows[self.model(arm)].append((np.array(self.features(shown, arm)), reward))
+        self.own[arm].append(reward)
+
+    def indices(self, shown: Any) -> list[float]:
+        raise NotImplementedError
+
+
+class NaiveLinUCB(NaiveLinear):
+    alpha = 1.0
+
+    def indices(self, shown: Any) -> list[float]:
+        found = []
+        for k in range(self.arms):
+            (theta, v), x = self.fit(k), self.features(shown, k)
+            found.append(float(x @ theta + self.alpha * math.sqrt(x @ np.linalg.solve(v, x))))
+        return found
+
+
+class NaiveLinThompson(NaiveLinear):
+    noise_sd = 1.0
+
+    def indices(self, shown: Any) -> list[float]:
+        if self.disjoint:
+            found = []
+            for k in range(self.arms):
+                theta, v = self.fit(k)
+                sd = self.noise_sd * math.sqrt(shown @ np.linalg.solve(v, shown))
+                found.append(float(shown @ theta + sd * self.normal()))
+            return found
+        theta, v = self.fit(0)
+        normals = np.array([self.normal() for _ in range(self.d)])
+        drawn = theta + self.noise_sd * np.linalg.solve(np.linalg.cholesky(v).T, normals)
+        return [float(x @ drawn) for x in shown]
+
+
+class NaiveLinReBoot(NaiveLinear):
+    sd_weights = 0.3
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.waiting = list(range(self.arms))
+
+    def indices(self, shown: Any) -> list[float]:
+        found = []
+        for k in range(self.arms):
+            theta, _ = self.fit(k)
+            mean, own = float(self.features(shown, k) @ theta), np.array(self.own[k])
+            sd = self.sd_weights * math.sqrt(((own - mean) ** 2).sum()) / len(own)
+            found.append(mean + sd * self.normal())
+        return found
+
+
+class NaiveAdaptiveLinReBoot(NaiveLinear):
+    """Definitions of the docstring, with the library's times at which ridge and pool are renewed."""
+
+    ratio = 1.0
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        models = len(self.rows)
+        self.needed = [2] * models
+        self.waiting = list(range(models))
+        self.ridge: list[Any] = [np.zeros(self.d)] * models
+        self.residuals: list[list[float]] = [[] for _ in range(models)]
+        self.refreshed, self.renewed, self.pulls = [0] * models, 0, 0
+        self.variance = self.kurtosis = 0.0
+
+    def pull(self, shown: Any) -> int:
+        if not self.waiting:
+            return super().pull(shown)
+        place = int(below(self.spare, len(self.waiting)))
+        m = self.waiting[place]
+        self.needed[m] -= 1
+        if self.needed[m] == 0:
+            self.waiting[place] = self.waiting[-1]
+            self.waiting.pop()
+        return m if self.disjoint else int(below(self.spare, self.arms))
+
+    def centred(self, m: int) -> tuple[Any, Any, Any, float]:
+        x, y = np.array([row[0] for row in self.rows[m]]), np.array([row[1] for row in self.rows[m]])
+        return x - x.mean(axis=0), y - y.mean(), x.mean(axis=0), float(y.mean())
+
+    def fitted(self, m: int) -> tuple[Any, Any]:
+        """Slopes, and the inverse of the penalised Gram matrix over the features that vary."""
+        x, y, _, _ = self.centred(m)
+        gram = x.T @ x + np.diag(self.ridge[m])
+        varies = np.diag(gram) > 0.0
+        inverse = np.zeros((self.d, self.d))
+        inverse[np.ix_(varies, varies)] = np.linalg.inv(gram[np.ix_(varies, varies)])
+        return inverse @ (x.T @ y), inverse
+
+    def statistics(self, m: int) -> tuple[float, float]:
+        """Penalised RSS and residual degrees of freedom."""
+        x, y, _, _ = self.centred(m)
+        slopes, inverse = self.fitted(m)
+        varies = np.diag(inverse) > 0.0
+        coefficients = (1.0 - self.ridge[m] * np.diag(inverse))[varies].sum()
+        return float(((y - x @ slopes) ** 2).sum() + (self.ridge[m] * slopes**2).sum()), len(y) - 1.0 - coefficients
+
+    def update(self, arm: int, shown: Any, reward: float) -> None:
+        m, row = self.model(arm), np.array(self.features(shown, arm))
+        value, n = reward, len(self.rows[m])
+        if self.renewed > 0 or not self.waiting:
+            value = self.recursive_residual(m, row, reward) if self.renewed > 0 else reward
+        super().update(arm, shown, reward)
+        self.residuals[m].append(value)
+        self.pulls += 1
+        if self.waiting:
+            return
+        first, old = self.renewed == 0, 20 * (self.pulls - self.renewed) >= self.renewed
+        rows = n + 1 - self.refreshed[m]
+        aged = rows >= 256 or 8 * rows >= self.refreshed[m]
+        for other in range(len(self.rows)):
+            if first or (aged and other == m):
+                self.refreshed[other] = len(self.rows[other])
+                self.ridge[other] = self.pooled_variances()
+        if first or old:
+            self.renewed = self.pulls
+            both = [self.statistics(other) for other in range(len(self.rows))]
+            self.variance = sum(rss for rss, _ in both) / sum(freedom for _, freedom in both)
+            moments = [self.moments(other) for other in range(len(self.rows))]
+            total = sum(second for second, _ in moments)
+            weighted = sum(
+                len(self.residuals[o]) * fourth / second for o, (second, fourth) in enumerate(moments) if second > 0
+            )
+            self.kurtosis = max(weighted / total, 1.0)
+
+    def recursive_residual(self, m: int, row: Any, reward: float) -> float:
+        _, _, mean_x, mean_y = self.centred(m)
+        slopes, inverse = self.fitted(m)
+        if not inverse.any():
+            return reward
+        n, z = len(self.rows[m]), row - mean_x
+        surprise = reward - mean_y - z @ slopes
+        spread = 1.0 + n / (n + 1.0) * (z @ inverse @ z)
+        return float(np.mean(self.residuals[m]) + surprise / math.sqrt(spread))
+
+    def pooled_variances(self) -> Any:
+        squares = sum((self.centred(m)[0] ** 2).sum(axis=0) for m in range(len(self.rows)))
+        return squares / sum(len(rows) - 1 for rows in self.rows)
+
+    def moments(self, m: int) -> tuple[float, float]:
+        d = np.array(self.residuals[m]) - np.mean(self.residuals[m])
+        return float((d**2).sum()), float((d**4).sum())
+
+    def correlated_normals(self, shown: Any) -> Any:
+        """Standard normals with the correlations of the predictions."""
+        x, _, mean_x, _ = self.centred(0)
+        root = np.linalg.cholesky(x.T @ x + np.diag(self.ridge[0])).T
+        first = self.normal() / math.sqrt(len(x))
+        z = shown - mean_x
+        drawn = first + z @ np.linalg.solve(root, np.array([self.normal() for _ in range(self.d)]))
+        return drawn / np.sqrt(1.0 / len(x) + ((np.linalg.solve(root.T, z.T)) ** 2).sum(axis=0))
+
+    def indices(self, shown: Any) -> list[float]:
+        found = []
+        common = 0.0
+        normals = None if self.disjoint else self.correlated_normals(shown)
+        for k in range(self.arms):
+            m, x = self.model(k), np.array(self.features(shown, k))
+            _, _, mean_x, mean_y = self.centred(m)
+            slopes, inverse = self.fitted(m)
+            z = x - mean_x
+            leverage = 1.0 / len(self.rows[m]) + z @ inverse @ z
+            rss, freedom = self.statistics(m)
+            freedom = max(freedom, 1.0)
+            second, fourth = self.moments(m)
+            number = min(second**2 / fourth, 1.0 / leverage / self.kurtosis)
+            credited = max(rss / freedom, self.variance * min(1.0, (3.0 / number) ** 2))
+            halved = leverage / (1.0 + 2.0 * leverage)
+            sd = halved * math.sqrt((1.0 / leverage + 6.0 * self.ratio**2) * credited)
+            student = self.normal() if normals is None else float(normals[k])
+            if freedom <= 11.0 and normals is None:
+                student = studentise(student, freedom, self.spare)
+            elif freedom <= 11.0:
+                common = float(studentise(1.0, freedom, self.spare)) if k == 0 else common
+                student *= common
+            found.append(float(mean_y + z @ slopes + sd * student))
+        return found
