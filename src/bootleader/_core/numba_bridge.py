@@ -82,7 +82,7 @@ def compiled(function: Callable[..., Any]) -> Any:
     return inner(function)
 
 
-_checked: set[str] = set()
+_checked: set[tuple[Callable[..., Any], int]] = set()
 
 
 def check_compiles(function: Callable[..., Any], arguments: tuple[Any, ...], what: str, results: int) -> None:
@@ -90,8 +90,7 @@ def check_compiles(function: Callable[..., Any], arguments: tuple[Any, ...], wha
 
     ``arguments`` are examples of what it is called with; ``results`` is the number of values that it must return.
     """
-    digest = code_digest(function, results)
-    if digest in _checked:
+    if (function, results) in _checked:
         return
     register(function)
     signature = tuple(map(typeof, arguments))
@@ -107,7 +106,7 @@ def check_compiles(function: Callable[..., Any], arguments: tuple[Any, ...], wha
     found = 0 if returned == numba.types.none else getattr(returned, "count", 1)
     if found != results:
         raise TypeError(f"{what} must return {results} values, and returns {found}")
-    _checked.add(digest)
+    _checked.add((function, results))
 
 
 def _reason(error: Exception, function: Any) -> str:

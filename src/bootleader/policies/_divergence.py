@@ -14,6 +14,7 @@ FAMILIES: Final = {"bernoulli": BERNOULLI, "gaussian": GAUSSIAN, "exponential": 
 RANGES: Final = {"bernoulli": (0.0, 1.0), "gaussian": (-math.inf, math.inf), "exponential": (0.0, math.inf)}
 STEPS: Final = 60  # at most, of the search for a bound; five are usual
 PRECISE: Final = 1e-13  # relative change at which the search ends
+SMALLEST: Final = 2.0**-1000  # stands for a mean of 0
 NEAR_ONE: Final = 1.0 - 2.0**-53
 
 
@@ -57,36 +58,71 @@ def _entropy_term(p: Any, q: Any) -> Any:
 
 
 def upper_bound(family: Any, sd: Any, mean: Any, level: Any) -> Any:
-    """The largest q whose divergence from ``mean`` is at most ``level``.
-
-    The divergence is convex in q and has the derivative (q - mean) / variance(q), so Newton's steps from above the
-    bound come down to it.
-    """
+    """The largest q whose divergence from ``mean`` is at most ``level``."""
     if level <= 0.0:
         return mean
     if family == GAUSSIAN:
         return mean + sd * math.sqrt(2.0 * level)
     if family == BERNOULLI:
-        if mean >= 1.0:
-            return 1.0
-        q = min(mean + math.sqrt(0.5 * level), NEAR_ONE)
-        if divergence(family, sd, mean, q) <= level:
-            return q
-    elif mean <= 0.0:
+        return bernoulli_bound(mean, level)
+    if mean <= 0.0:
         return level if family == POISSON else 0.0
-    elif family == EXPONENTIAL:
-        q = mean * exp(level + 1.0)
-    else:
-        q = mean + level + math.sqrt(2.0 * mean * level) + level
+    return mean / exponential_ratio(level) if family == EXPONENTIAL else poisson_bound(mean, level)
+
+
+def exponential_ratio(level: Any) -> Any:
+    """The y = mean / q below 1 with y - 1 - log y = level, which is convex: Newton's steps from below come up to it."""
+    y = exp(-1.0 - level)
     for _ in range(STEPS):
-        if family == BERNOULLI:
-            variance = q * (1.0 - q)
-        elif family == EXPONENTIAL:
-            variance = q * q
-        else:
-            variance = q
-        step = (divergence(family, sd, mean, q) - level) * variance / (q - mean)
+        step = (y - 1.0 - log(y) - level) * y / (1.0 - y)
+        y = min(y + step, NEAR_ONE)
+        if step <= PRECISE * y:
+            break
+    return y
+
+
+def poisson_bound(mean: Any, level: Any) -> Any:
+    """The q above the mean with q - mean + mean log(mean / q) = level: convex, so Newton's steps come down to it."""
+    q = mean + 2.0 * level + math.sqrt(2.0 * mean * level)
+    for _ in range(STEPS):
+        step = (q - mean + mean * log(mean / q) - level) * q / (q - mean)
         q = max(q - step, mean)
-        if step <= PRECISE * abs(q) or q <= mean:
+        if step <= PRECISE * q or q <= mean:
             break
     return q
+
+
+def bernoulli_bound(mean: Any, level: Any) -> Any:
+    """The bound of the Bernoulli family by one or two of Halley's steps, with a relative error below 1e-9.
+
+    The start is the root of the divergence's expansion to fourth order or, where the level is high, of its lower bound
+    mean log(mean) + (1 - mean) log((1 - mean) / (1 - q)).
+    """
+    if level <= 0.0:
+        return mean
+    if mean >= 1.0:
+        return 1.0
+    p = max(mean, SMALLEST)
+    rest = 1.0 - p
+    variance = p * rest
+    spread = math.sqrt(2.0 * variance * level)
+    if level > 0.4 or spread > 0.8 * rest:
+        most = min(1.0 - rest * exp((p * log(p) - level) / rest), NEAR_ONE)
+        return _halley_step(p, rest, level, _halley_step(p, rest, level, most, most), most)
+    most = min(p + math.sqrt(0.5 * level), NEAR_ONE)  # Pinsker's inequality
+    ratio = level / variance
+    q = p + spread * (1.0 + ratio * (1.0 - 13.0 * variance) / 18.0) + (2.0 / 3.0) * level * (rest - p)
+    if ratio > 1.0 and (q > most or q < p + 0.5 * spread):
+        q = most
+    q = _halley_step(p, rest, level, q, most)
+    return q if ratio < 0.2 else _halley_step(p, rest, level, q, most)
+
+
+def _halley_step(p: Any, rest: Any, level: Any, q: Any, most: Any) -> Any:
+    """One step towards the q at which the Bernoulli divergence from p = 1 - rest is the level."""
+    off, variance = q - p, q * (1.0 - q)
+    if off <= 0.0:
+        return q
+    newton = (p * log(p / q) + rest * log(rest / (1.0 - q)) - level) * variance / off
+    step = newton / max(1.0 - 0.5 * newton * (off * off + p * rest) / (variance * off), 0.5)
+    return max(min(q - step, most), p)

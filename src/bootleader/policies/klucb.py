@@ -8,16 +8,24 @@ from typing import Any, ClassVar
 from bootleader._core.elementary import log
 from bootleader._core.rules import IndexRule, Noise
 from bootleader._core.validation import positive, real
-from bootleader.policies._divergence import family_number, must_know, reward_range, upper_bound
+from bootleader.policies._divergence import bernoulli_bound, family_number, must_know, reward_range, upper_bound
 from bootleader.policies.base import Knowledge, Policy
 
 
+def exploration(c: Any, pulls: Any) -> Any:
+    """Log t + c log log t."""
+    log_t = log(float(pulls))
+    return log_t + c * log(max(log_t, 1.0)) if c > 0.0 else log_t
+
+
+def bernoulli_law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
+    """Index = the largest q with s d(Ybar, q) <= log t + c log log t, for rewards in [0, 1]."""
+    return bernoulli_bound(arm.mean, exploration(params[2], shared.pulls) / arm.count), 0.0, 0.0
+
+
 def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
-    """Index = the largest q with s d(Ybar, q) <= log t + c log log t."""
-    family, sd, c = params[0], params[1], params[2]
-    log_t = log(float(shared.pulls))
-    level = log_t + c * log(max(log_t, 1.0))
-    return upper_bound(family, sd, arm.mean, level / arm.count), 0.0, 0.0
+    """The same for the other families."""
+    return upper_bound(params[0], params[1], arm.mean, exploration(params[2], shared.pulls) / arm.count), 0.0, 0.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,4 +77,4 @@ class KLUCB(Policy):
     @property
     def rule(self) -> IndexRule:
         params = (family_number(self.family), float(self.sd), float(self.c))
-        return IndexRule(law, Noise.NONE, params, every_round=True)
+        return IndexRule(bernoulli_law if self.family == "bernoulli" else law, Noise.NONE, params, every_round=True)

@@ -65,7 +65,7 @@ def simulation_fingerprint(policy: Any, bandit: Any) -> str:
     kernel: tuple[Any, ...]
     if isinstance(rule, ChoiceRule) or kind.changes is not Bandit.changes or _fades(rule):
         functions = [getattr(rule, name, None) for name in ("law", "resample", "choose", "learn", "recommend")]
-        kernel = (general_kernel.advance_general, rule_parts.parts_for, *functions)
+        kernel = (general_kernel.advance_general, rule_parts.make_parts, *functions)
     elif isinstance(rule, HistoryRule):
         kernel = (history.advance_history, history.choice, rule.resample)
     else:

@@ -17,7 +17,7 @@ from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.bootstrap_sums import write_strides
 from bootleader._core.changes_and_delays import delay_of, next_walk, shift_of, shifted
 from bootleader._core.code_fingerprint import code_digest
-from bootleader._core.kernels.rule_parts import parts_for
+from bootleader._core.kernels.rule_parts import make_parts, parts_for
 from bootleader._core.kernels.run_state import initial_arm
 from bootleader._core.numba_bridge import compiled, inner, is_raised, register, specialise, switch
 from bootleader._core.rng import Stream, below
@@ -231,15 +231,20 @@ def _kernel(
     changing: bool,
     delayed: bool,
 ) -> Any:
-    digest = code_digest(kind, history, fades, functions, draws, changing, delayed, parts_for)[:16]
-    choose, learn, recommend = parts_for(kind, history, fades, functions, digest)
+    digest = code_digest(kind, history, fades, functions, draws, changing, delayed, make_parts)[:16]
+    choose, learn, recommend = parts_for(kind, history, fades, functions)
     return specialise(
         advance_general,
         digest,
         choose=choose,
         learn=learn,
         recommend=recommend,
-        draw_of=switch(f"general_draw_{digest}", [compiled(draw) for draw in draws]),
+        draw_of=_draw_switch(draws),
         CHANGING=changing,
         DELAYED=delayed,
     )
+
+
+@cache
+def _draw_switch(draws: tuple[Any, ...]) -> Any:
+    return switch(f"general_draw_{code_digest(draws)[:16]}", [compiled(draw) for draw in draws])

@@ -292,32 +292,34 @@ def pay_normal(arm, parameters, states, stride, words, reward):
 
 
 @inner
-def record(trajectory, mark, state, scratch):
-    """Record every lane at a checkpoint; lanes innermost, as in a round."""
-    moments, gap, largest = state.moments, state.gap, scratch.best
-    regret, reward, best_pulls = trajectory.regret[mark], trajectory.reward[mark], trajectory.best_pulls[mark]
-    simple_regret, recommended = trajectory.simple_regret[mark], trajectory.recommended[mark]
-    for lane in range(largest.shape[0]):
-        regret[lane] = state.regret[lane]
-        largest[lane] = -math.inf
-    for k in range(gap.shape[0]):
-        for lane in range(largest.shape[0]):
+def record(trajectory, mark, state):
+    """Record every lane at a checkpoint. Lanes outermost: sums and leader of a lane stay in registers."""
+    moments, gap = state.moments, state.gap
+    for lane in range(gap.shape[1]):
+        reward, best_pulls, recommended, largest = 0.0, 0.0, 0, -math.inf
+        for k in range(gap.shape[0]):
             count = moments[k, lane, COUNT]
             mean = moments[k, lane, ANCHOR] + moments[k, lane, DRIFT]
-            reward[lane] += count * mean
-            best_pulls[lane] += count if gap[k, lane] == 0.0 else 0.0
+            reward += count * mean
+            best_pulls += count if gap[k, lane] == 0.0 else 0.0
             candidate = mean if count > 0.0 else -math.inf
-            recommended[lane] = k if candidate > largest[lane] else recommended[lane]  # selects, so that it vectorises
-            largest[lane] = candidate if candidate > largest[lane] else largest[lane]
-    for lane in range(largest.shape[0]):
-        simple_regret[lane] = gap[recommended[lane], lane]
+            recommended = k if candidate > largest else recommended
+            largest = candidate if candidate > largest else largest
+        trajectory.regret[mark, lane] = state.regret[lane]
+        trajectory.reward[mark, lane] = reward
+        trajectory.best_pulls[mark, lane] = best_pulls
+        trajectory.simple_regret[mark, lane] = gap[recommended, lane]
+        trajectory.recommended[mark, lane] = recommended
 
 
 # What depends on the rule and on the reward family ------------------------------------------------------------------
 
 
-def learner(law: Any, records: MomentRecords, digest: str, place: int) -> Any:
-    """One rule's step after a round: the pulled arms' moments, their index laws, and the regret."""
+def learner(law: Any, records: MomentRecords, every_round: bool, digest: str, place: int) -> Any:
+    """One rule's step after a round: the pulled arms' moments, their index laws, and the regret.
+
+    Laws that are renewed in every round are not renewed here.
+    """
     scalar, add, arm_of, shared_of = compiled(law), records.add, records.arm, records.shared
 
     @inner
@@ -330,31 +332,35 @@ def learner(law: Any, records: MomentRecords, digest: str, place: int) -> Any:
         for lane in range(arm.shape[0]):
             k = arm[lane]
             add(moments[k, lane], reward[lane])
-            location[k, lane], scale[k, lane], shape[k, lane] = scalar(
-                params,
-                arm_of(moments[k, lane], noise_sd[k, lane]),
-                shared_of(variance, kurtosis, lane, pulls, gap.shape[0], horizon),
-            )
+            if not every_round:
+                location[k, lane], scale[k, lane], shape[k, lane] = scalar(
+                    params,
+                    arm_of(moments[k, lane], noise_sd[k, lane]),
+                    shared_of(variance, kurtosis, lane, pulls, gap.shape[0], horizon),
+                )
             regret[lane] += gap[k, lane]
 
     return learn
 
 
-def law_renewal(law_of: Any, records: MomentRecords, digest: str) -> Any:
-    """The renewal of all laws."""
+def law_renewal(law_of: Any, records: MomentRecords, digest: str, place: int) -> Any:
+    """The renewal of all arms' laws."""
     arm_of, shared_of = records.arm, records.shared
 
     @inner
-    @named(f"renew_laws_{digest}")
+    @named(f"renew_laws_{digest}_{place}")
     def renew_laws(plan, state, pulls):
-        arms, lanes = state.location.shape
+        moments, noise_sd, variance, kurtosis = state.moments, state.noise_sd, state.variance, state.kurtosis
+        location, scale, shape = state.location, state.scale, state.shape
+        law, params, horizon = plan.law, plan.params, plan.horizon
+        arms, lanes = location.shape
         for k in range(arms):
             for lane in range(lanes):
-                state.location[k, lane], state.scale[k, lane], state.shape[k, lane] = law_of(
-                    plan.law,
-                    plan.params,
-                    arm_of(state.moments[k, lane], state.noise_sd[k, lane]),
-                    shared_of(state.variance, state.kurtosis, lane, pulls, arms, plan.horizon),
+                location[k, lane], scale[k, lane], shape[k, lane] = law_of(
+                    law,
+                    params,
+                    arm_of(moments[k, lane], noise_sd[k, lane]),
+                    shared_of(variance, kurtosis, lane, pulls, arms, horizon),
                 )
 
     return renew_laws
@@ -410,7 +416,7 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
     mark = np.searchsorted(checkpoints, start + 1)
     if start == 0 and initial_rounds == 0:
         pool(state)
-        renew_laws(plan, state, 0)
+        renew_laws(plan.law, plan, state, 0)
     for played in range(start, stop):
         if is_raised(interrupt):
             return played
@@ -418,7 +424,7 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
             pull_initial_arms(plan.initial_pulls, streams, state, scratch)
         else:
             if EVERY_ROUND:
-                renew_laws(plan, state, played)
+                renew_laws(plan.law, plan, state, played)
             ties = 0
             best[:] = -math.inf
             for k in range(0, location.shape[0] - 1, 2):
@@ -441,9 +447,9 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
         if pulls >= initial_rounds and (renewed_at[0] == 0 or pool_is_old):
             renewed_at[0] = pulls
             pool(state)
-            renew_laws(plan, state, pulls)
+            renew_laws(plan.law, plan, state, pulls)
         if pulls == checkpoints[mark]:
-            record(trajectory, mark, state, scratch)
+            record(trajectory, mark, state)
             mark += 1
     return stop
 
@@ -463,13 +469,20 @@ def kernel_for(
     records = records_for(fourth_moment)
     parts = (records, DRAW_NOISE[noise], learner, law_renewal, pooling, payment)
     digest = code_digest(laws, draws, every_round, parts)[:16]
-    law_of = switch(f"law_{digest}", [compiled(law) for law in laws])
+    # Laws that are renewed in every round have a loop each, without a switch inside; the others share one to compile
+    # faster.
+    groups = [(law,) for law in laws] if every_round else [laws]
+    law_switches = [
+        switch(f"law_{digest}_{place}", [compiled(law) for law in group]) for place, group in enumerate(groups)
+    ]
+    renewals = [law_renewal(law_of, records, digest, place) for place, law_of in enumerate(law_switches)]
     draw_of = switch(f"draw_{digest}", [compiled(draw) for draw in draws])
+    learners = [learner(law, records, every_round, digest, place) for place, law in enumerate(laws)]
     return specialise(
         advance,
         digest,
-        learn=switch(f"learn_{digest}", [learner(law, records, digest, place) for place, law in enumerate(laws)]),
-        renew_laws=law_renewal(law_of, records, digest),
+        learn=switch(f"learn_{digest}", learners),
+        renew_laws=switch(f"renew_{digest}", renewals),
         pool=pooling(records, digest),
         pay=payment(draw_of, digest),
         draw_noise=DRAW_NOISE[noise],

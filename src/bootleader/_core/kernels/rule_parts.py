@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.elementary import log
 from bootleader._core.half_life import RENEWALS, moved_anchor, remembered_rounds, weight_left
 from bootleader._core.kernels.run_state import add_to_history, add_to_moments, leader
@@ -37,10 +39,17 @@ for _function in (moved_anchor, remembered_rounds, weight_left):
 NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
 
 
-def parts_for(
+@cache
+def parts_for(kind: Any, history: bool, fades: bool, functions: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+    """The three for rules of a kind; kernels for different rewards share them."""
+    digest = code_digest(kind, history, fades, functions, make_parts)[:16]
+    return make_parts(kind, history, fades, functions, digest)
+
+
+def make_parts(
     kind: type[Rule], history: bool, fades: bool, functions: tuple[Any, ...], digest: str
 ) -> tuple[Any, Any, Any]:
-    """The three for rules of a kind.
+    """The three for rules of a kind, with names that no others have.
 
     ``functions`` are what shares them: laws, resamplers, or the ``functions`` of choice rules. The plan names one of
     them.
