@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks import scaling
 from benchmarks.measuring import as_markdown
 
-SPEED = ("startup", "small_k", "large_k", "own_rules", "agent", "answers", "distributed", "cells", "scaling")
+SPEED = ("startup", "small_k", "large_k", "own_rules", "agent", "store", "answers", "distributed", "cells", "scaling")
 REGRET = ("robustness", "many_arms_regret")  # only when asked for: they take as long as a reproduction
 SECTIONS = SPEED + REGRET
 

@@ -103,11 +103,11 @@ def _show(opened: Any, given: argparse.Namespace) -> int:
 
 
 def _reward(opened: Any, given: argparse.Namespace) -> int:
-    from bootleader.store._bulk import read_file
+    from bootleader.store._bulk import read_file, reward_many
 
     experiment = opened.open(given.experiment)
     rewards = read_file(given.file, given.decision, given.reward, given.event)
-    print(experiment.reward_many(rewards))
+    print(reward_many(experiment._writer, rewards))
     return 0
 
 

@@ -60,6 +60,11 @@ def next_event(chain: Sequence[Event], kind: Kind, amount: float | None, event: 
         If the decision has another reward, or the event id was used for something else.
     """
     decision, last = chain[0], chain[-1]
+    if kind == Kind.REWARD and last is decision:  # nearly always
+        return new_event(
+            kind, decision.decision, 1, arm=decision.arm, value=amount, round_=decision.round, side=decision.side,
+            time=now, event=event,
+        )  # fmt: skip
     if event is not None:
         for before in chain[1:]:
             if before.event == event:

@@ -151,22 +151,23 @@ class SqliteBackend(SqlBackend):
             return self._guarded(transaction)
 
     def append(self, experiment: int, events: Sequence[Event]) -> None:
-        rows = [self.inserted(experiment, event) for event in events]
-
         def insert() -> int:
             connection = self._open()
-            connection.execute(self.insertion, rows[0])
+            connection.execute(self.insertion, self.inserted(experiment, events[0]))
             return int(connection.changes())
 
         def insert_many(execute: Execute) -> int:
-            connection = self._open()
-            before = connection.total_changes()
-            connection.executemany(self.insertion, rows)
-            return int(connection.total_changes() - before)
+            if not execute("SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL", (experiment,)):
+                return 0
+            last = execute("SELECT coalesce(max(seq), 0) FROM bootleader_events WHERE experiment = ?", (experiment,))
+            rows = ((experiment, seq, *event[1:]) for seq, event in enumerate(events, last[0][0] + 1))
+            sql = f"INSERT INTO bootleader_events (experiment, seq, {', '.join(COLUMNS)}) VALUES (?, ?, {MARKS})"
+            self._open().executemany(sql, rows)
+            return len(events)
 
         with self._lock:
-            written = self._guarded(insert) if len(rows) == 1 else self.write(insert_many)
-        if written != len(rows):
+            written = self._guarded(insert) if len(events) == 1 else self.write(insert_many)
+        if written != len(events):
             raise self.removed(experiment)
 
     # Horizons ------------------------------------------------------------------------------------------------------

