@@ -13,6 +13,7 @@ from bootleader.agent._decisions import Assignment, Decision, Group, Receipt, Re
 from bootleader.agent._final_choice import final_choice
 from bootleader.agent._learner_factory import keeps_moments
 from bootleader.agent._pending_changes import Draft
+from bootleader.agent._probabilities import Chances
 from bootleader.agent._validation import Summary
 from bootleader.agent.traffic import Traffic
 
@@ -49,6 +50,8 @@ class AgentDecisions(AgentCore):
         """Choose an arm and remember the decision."""
         learner, ledger, traffic = self._learner, self._ledger, self.traffic
         now = ledger.now()
+        if traffic is None and not ledger.is_full(now, opened=1) and (choice := learner.drawn()) is not None:
+            return self._opened_at_once(*choice, now, self._chances() if probability else None)
         if ledger.due(ledger.open, now):
             draft = Draft(learner)
             learner.commit(self._giving_up(draft, now) + draft.stores())
@@ -63,12 +66,20 @@ class AgentDecisions(AgentCore):
         chances = self._chances() if probability else None
         draft = Draft(learner)
         slot, stores = (learner.choose(draft), []) if traffic is None else self._chosen(draft, traffic)
-        chance = None if chances is None else chances.values[slot]
-        error = None if chances is None or chances.errors is None else chances.errors[slot]
+        chance, error = _chance_of(slot, chances)
         if traffic is not None and traffic.sticky and unit is not None:
             stores += ledger.assigning(unit, Assignment(self._names[slot], now, chance, error))
             stores += ledger.forgetting(ledger.units, ledger.due(ledger.units, now, unit not in ledger.units))
         return self._opened(draft, slot, now, stores, chance, error, self._group)
+
+    def _opened_at_once(self, slot: int, draws: Store, now: float, chances: Chances | None) -> Decision:
+        """Remember a decision that changes nothing else of the learner: nearly every one."""
+        ledger, arm, name = self._ledger, self._learner.arms[slot], self._names[slot]
+        decision_id = ledger.next_id()
+        stores = ledger.issuing(decision_id, name, now)
+        stores += (draws, (setattr, arm, "in_flight", arm.in_flight + 1))
+        self._learner.commit_draws(stores)
+        return Decision(decision_id, name, *_chance_of(slot, chances))
 
     @property
     def _group(self) -> Group:
@@ -125,6 +136,10 @@ class AgentDecisions(AgentCore):
             raise LookupError(ledger.why_unknown(decision_id))
         if isinstance(found, RewardedDecision):
             return found.reported_again(decision_id, number)
+        if found.group == Group.PLAIN and found.live and not ledger.is_full(now, rewarded=1):  # nearly always
+            value = number if self.maximize else -number
+            learner.update(self._slots[found.arm], value, ledger.rewarding(decision_id, number, now))
+            return Receipt.COUNTED
         draft = Draft(learner)
         stores = ledger.rewarding(decision_id, number, now) + self._giving_up(draft, now, rewarded=1)
         if found.is_learnt:
@@ -161,3 +176,10 @@ class AgentDecisions(AgentCore):
         draft = Draft(learner)
         learner.merge(draft, [(slot, other)], summary.rewards)
         learner.commit(draft.stores())
+
+
+def _chance_of(slot: int, chances: Chances | None) -> tuple[float | None, float | None]:
+    """An arm's probability and its standard error, as far as they are known."""
+    if chances is None:
+        return None, None
+    return chances.values[slot], None if chances.errors is None else chances.errors[slot]

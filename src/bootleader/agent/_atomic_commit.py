@@ -9,6 +9,12 @@ from typing import Any
 Store = tuple[Callable[[Any, Any, Any], Any], Any, Any, Any]
 
 
+def carry_out(stores: list[Store]) -> None:
+    """Make changes one after the other."""
+    for store, target, key, value in stores:
+        store(target, key, value)
+
+
 class Journal:
     """A redo log of one entry.
 
@@ -31,8 +37,13 @@ class Journal:
         self.pending = stores
         self.finish()
 
+    def commit_draws(self, stores: list[Store]) -> None:
+        """Make changes that leave all that is derived from the state as it is, such as draws from a stream."""
+        self.pending = stores
+        carry_out(stores)
+        self.pending = None
+
     def finish(self) -> None:
         """Carry out what is committed. Call it only if something is pending."""
-        for store, target, key, value in self.pending:
-            store(target, key, value)
+        carry_out(self.pending)
         self.pending = None

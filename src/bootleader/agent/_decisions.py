@@ -8,7 +8,6 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from numbers import Real
 from operator import setitem
@@ -32,8 +31,7 @@ def steady_clock() -> float:
     return _WALL_AHEAD + time.monotonic()
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(NamedTuple):
     """What :meth:`Agent.decide` returns.
 
     Attributes
@@ -161,9 +159,12 @@ class Ledger:
     def now(self) -> float:
         """The time. Where the clock goes back, time stands still and then goes on from there."""
         reading = self.clock()
+        latest, added = self._time
+        if reading.__class__ is float and added == 0.0 and latest <= reading and -LATEST <= reading <= LATEST:
+            self._time = (reading, 0.0)  # nearly always
+            return reading
         if reading.__class__ is not float and (isinstance(reading, bool) or not isinstance(reading, Real)):
             raise TypeError(f"clock must return a number of seconds, got {shown(reading)}")
-        latest, added = self._time
         if not -LATEST <= reading <= LATEST:
             raise ValueError(f"clock must return a number of seconds up to {LATEST:g} in size, got {shown(reading)}")
         now = float(reading) + added
@@ -199,6 +200,13 @@ class Ledger:
                 break
             ids.append(key)
         return ids
+
+    def is_full(self, now: float, *, opened: int = 0, rewarded: int = 0) -> bool:
+        """Whether something is due to be forgotten when so many decisions are opened or rewarded."""
+        horizon, limit, table, other = now - self.max_age, self.max_open, self.open, self.rewarded
+        if table and (len(table) + opened - rewarded > limit or table[next(iter(table))].time < horizon):
+            return True
+        return bool(other) and (len(other) + rewarded > limit or other[next(iter(other))].time < horizon)
 
     def next_id(self) -> str:
         """The id that the next decision will have."""

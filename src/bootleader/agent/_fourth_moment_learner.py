@@ -8,6 +8,7 @@ from typing import Any
 from bootleader._core.half_life import moved_anchor
 from bootleader._core.moments import pebay
 from bootleader.agent._arm_state import ArmState
+from bootleader.agent._atomic_commit import Store, carry_out
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._learner import Learner
 
@@ -17,7 +18,7 @@ Moments = tuple[float, float, float, float, float, float]  # count, anchor, drif
 class FourthMomentLearner(IndexLearner):
     """Keeps third and fourth power sums beside the other moments; a half-life fades them like the RSS."""
 
-    def update(self, slot: int, reward: float) -> None:
+    def update(self, slot: int, reward: float, decision: list[Store] | None = None) -> None:
         laws, now = self.laws, self.rounds + 1
         place = laws.place.get(slot)
         if place is not None and now < self.slow_at:  # nearly every reward
@@ -28,31 +29,43 @@ class FourthMomentLearner(IndexLearner):
                 )
             else:
                 count, anchor, drift, rss, third, fourth = self.six_moments_after(arm, reward, now)
-            view.count, view.mean, view.rss, view.fourth, view.noise_sd = (
-                count, anchor + drift, rss, fourth, arm.noise_sd
-            )  # fmt: skip
+            # One statement for each field: a tuple of them would be built first.
+            view.count = count
+            view.mean = anchor + drift
+            view.rss = rss
+            view.fourth = fourth
+            view.noise_sd = arm.noise_sd
             law = self._law_of(self._params, view, laws.shared)
             shape = law[2]
             if shape == laws.shape[place] or (shape != math.inf and self.fast is None):  # ``fast`` stays as it is
                 rewards = arm.rewards + 1
-                self.pending = (arm, count, anchor, drift, rss, third, fourth, rewards, now, laws, place, law)
+                if decision is not None:
+                    decision.append((setattr, arm, "in_flight", arm.in_flight - 1))
+                self.pending = (arm, count, anchor, drift, rss, third, fourth, rewards, now, laws, place, law, decision)
                 # As _store_reward, without the call.
-                arm.count, arm.anchor, arm.drift, arm.rss, arm.third, arm.fourth = (
-                    count, anchor, drift, rss, third, fourth
-                )  # fmt: skip
-                arm.rewards, arm.last = rewards, now
+                arm.count = count
+                arm.anchor = anchor
+                arm.drift = drift
+                arm.rss = rss
+                arm.third = third
+                arm.fourth = fourth
+                arm.rewards = rewards
+                arm.last = now
                 laws.location[place], laws.scale[place], laws.shape[place] = law
                 if laws.tree is not None:
                     laws.tree.set_law(place, law)
+                if decision is not None:
+                    carry_out(decision)
                 self.rounds = now
                 self.pending = None
                 return
-        Learner.update(self, slot, reward)
+        Learner.update(self, slot, reward, decision)
 
     def _store_reward(self, arm: ArmState, *changes: Any) -> None:
         arm.count, arm.anchor, arm.drift, arm.rss, arm.third, arm.fourth, arm.rewards, arm.last = changes[:8]
-        laws, place, law = changes[8:]
+        laws, place, law, decision = changes[8:]
         laws.set(place, law)
+        carry_out(decision or [])
         self.rounds = arm.last
 
     def add_reward(self, arm: ArmState, reward: float, now: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import repeat
 from operator import add, mul
 from typing import Any
 
@@ -17,6 +18,7 @@ from bootleader._core.rng import uniform
 from bootleader._core.rules import IndexRule, Noise, SharedStatistics
 from bootleader._core.sampling import fair_binomial, studentise
 from bootleader.agent._arm_state import ArmState
+from bootleader.agent._atomic_commit import Store, carry_out
 from bootleader.agent._large_k import LargeK, Thresholds, compile_kernels, many_laws
 from bootleader.agent._laws import Law, Laws, MutableStatistics, Pooled
 from bootleader.agent._learner import Learner, first_of
@@ -49,6 +51,7 @@ class IndexLearner(Learner):
         self.half_life = half_life
         self.fast: Laws | None = None
         self.slow_at = -math.inf
+        self._noise = Noise(rule.noise)
         self._is_normal = rule.noise in (Noise.NORMAL, Noise.STUDENT) and rule.epsilon == 0.0
         self._law_of, self._params, self._statistics = rule.law, rule.params, MutableStatistics()
         self._is_certain = rule.noise in (Noise.NONE, Noise.OPTIMISM) and rule.epsilon == 0.0
@@ -63,8 +66,7 @@ class IndexLearner(Learner):
         if self.pending.__class__ is tuple:
             self._store_reward(*self.pending)
         else:
-            for store, target, key, value in self.pending:
-                store(target, key, value)
+            carry_out(self.pending)
             self.fast = self._fast_laws()
             self.slow_at = -math.inf if self.stale else min(self.laws.renew_at, self.give_up_at)
         self.pending = None
@@ -98,18 +100,36 @@ class IndexLearner(Learner):
                 if indices.count(best) == 1:
                     streams.at = stop
                     return laws.playing[indices.index(best)]
-        if self.stale or self.initial.slots or not self.laws.playing:
+        choice = self.drawn()
+        if choice is None:
             return super().pull()
-        laws = self._current(self.laws)
+        slot, (store, target, key, value) = choice
+        store(target, key, value)
+        return slot
+
+    def drawn(self) -> tuple[int, Store] | None:
+        """The arm to pull now, and the one store that makes the draws; None if a choice changes more than streams."""
+        laws, streams = self.fast, self.streams
+        if laws is not None:
+            stop = streams.at + len(laws.location)
+            if stop <= streams.next_rejected:
+                indices = list(map(add, laws.location, map(mul, laws.scale, streams.values[streams.at : stop])))
+                best = max(indices)
+                if indices.count(best) == 1:
+                    return laws.playing[indices.index(best)], (setattr, streams, "at", stop)
+            streams = streams.copy()
+            indices = list(map(add, laws.location, map(mul, laws.scale, streams.normals(len(laws.location)))))
+            return laws.playing[first_of(indices, streams)], (setattr, self, "streams", streams)
+        if self.stale or self.initial.slots or not self.laws.playing:
+            return None
+        laws = self._current(self.laws) if self._is_certain else self.laws
         if self._is_certain and laws.tree is None:
-            indices = self._indices(laws, self.streams)
+            indices = list(map(add, laws.location, map(mul, laws.scale, repeat(self.certain_noise()))))
             best = max(indices)
             if indices.count(best) == 1:
-                return laws.playing[indices.index(best)]
-        streams = self.streams.copy()
-        place = self.leader(laws, streams)
-        self.streams = streams
-        return laws.playing[place]
+                return laws.playing[indices.index(best)], (setattr, streams, "at", streams.at)
+        streams = streams.copy()
+        return laws.playing[self.leader(laws, streams)], (setattr, self, "streams", streams)
 
     def choose(self, draft: Draft) -> int:
         laws = self.fast
@@ -129,23 +149,28 @@ class IndexLearner(Learner):
 
     def _indices(self, laws: Laws, streams: Streams) -> list[float]:
         """A fresh index for every playing arm."""
-        spare = streams.spare
-        match self.rule.noise:
-            case Noise.NORMAL | Noise.STUDENT if self.rule.noise == Noise.NORMAL or laws is self.fast:
-                noise = streams.normals(len(laws.location))
-            case Noise.STUDENT:
+        spare, kind = streams.spare, self._noise
+        if kind is Noise.NORMAL or (kind is Noise.STUDENT and laws is self.fast):
+            noise = streams.normals(len(laws.location))
+        elif kind is Noise.STUDENT:
+            if streams.at + len(laws.shape) <= streams.next_rejected:
+                noise = [
+                    studentise(*pair, spare) for pair in zip(streams.normals(len(laws.shape)), laws.shape, strict=True)
+                ]
+            else:  # a rejected word draws from the spare stream, in between the arms' other draws
                 noise = [studentise(streams.normal(), shape, spare) for shape in laws.shape]
-            case Noise.FAIR_COINS:
-                noise = [fair_binomial(shape, spare) for shape in laws.shape]
-            case _:
-                noise = [self.certain_noise()] * len(laws.location)
+        elif kind is Noise.FAIR_COINS:
+            noise = [fair_binomial(shape, spare) for shape in laws.shape]
+        else:
+            noise = [self.certain_noise()] * len(laws.location)
         return list(map(add, laws.location, map(mul, laws.scale, noise)))
 
     def certain_noise(self) -> float:
         """What multiplies the scale where nothing is drawn."""
-        if self.rule.noise != Noise.OPTIMISM:
+        if self._noise is not Noise.OPTIMISM:
             return 0.0
-        return math.sqrt(2.0 * log(max(1.0, self.remembered_rounds())))
+        rounds = self.rounds if self.half_life is None else self.remembered_rounds()
+        return math.sqrt(2.0 * log(rounds)) if rounds > 1.0 else 0.0
 
     def remembered_rounds(self) -> float:
         """The number of rounds so far, each weighted by its age."""
@@ -155,7 +180,7 @@ class IndexLearner(Learner):
 
     # Rewards -------------------------------------------------------------------------------------------------------
 
-    def update(self, slot: int, reward: float) -> None:
+    def update(self, slot: int, reward: float, decision: list[Store] | None = None) -> None:
         laws, now = self.laws, self.rounds + 1
         place = laws.place.get(slot)
         if place is not None and now < self.slow_at:  # nearly every reward
@@ -164,30 +189,43 @@ class IndexLearner(Learner):
                 count, anchor, drift, rss = welford(arm.count, arm.anchor, arm.drift, arm.rss, reward)
             else:
                 count, anchor, drift, rss = self.moments_after(arm, reward, now)
-            view.count, view.mean, view.rss, view.noise_sd = count, anchor + drift, rss, arm.noise_sd
+            # One statement for each field: a tuple of them would be built first.
+            view.count = count
+            view.mean = anchor + drift
+            view.rss = rss
+            view.noise_sd = arm.noise_sd
             law = self._law_of(self._params, view, laws.shared)
             shape = law[2]
             if shape == laws.shape[place] or (shape != math.inf and self.fast is None):  # ``fast`` stays as it is
                 rewards = arm.rewards + 1
-                self.pending = (arm, count, anchor, drift, rss, rewards, now, laws, place, law)
+                if decision is not None:
+                    decision.append((setattr, arm, "in_flight", arm.in_flight - 1))
+                self.pending = (arm, count, anchor, drift, rss, rewards, now, laws, place, law, decision)
                 # As _store_reward, without the call.
-                arm.count, arm.anchor, arm.drift, arm.rss = count, anchor, drift, rss
-                arm.rewards, arm.last = rewards, now
+                arm.count = count
+                arm.anchor = anchor
+                arm.drift = drift
+                arm.rss = rss
+                arm.rewards = rewards
+                arm.last = now
                 laws.location[place], laws.scale[place], laws.shape[place] = law
                 if laws.tree is not None:
                     laws.tree.set_law(place, law)
+                if decision is not None:
+                    carry_out(decision)
                 self.rounds = now
                 self.pending = None
                 return
-        super().update(slot, reward)
+        super().update(slot, reward, decision)
 
     def _store_reward(
         self, arm: ArmState, count: float, anchor: float, drift: float, rss: float, rewards: int, now: int, laws: Laws,
-        place: int, law: Law,
+        place: int, law: Law, decision: list[Store] | None,
     ) -> None:  # fmt: skip
-        """Carry out a reward that changes one arm's moments and law and nothing else."""
+        """Carry out a reward that changes one arm's moments and law, and nothing else but a decision."""
         arm.count, arm.anchor, arm.drift, arm.rss, arm.rewards, arm.last = count, anchor, drift, rss, rewards, now
         laws.set(place, law)
+        carry_out(decision or [])
         self.rounds = now
 
     def learn(self, draft: Draft, slot: int, reward: float) -> None:

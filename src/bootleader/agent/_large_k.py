@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bootleader._core.leader_tree import EXCESS, new_tree
-from bootleader._core.rng import GOLDEN, Stream
+from bootleader._core.rng import GOLDEN
 from bootleader._core.rules import IndexRule, Noise, SharedStatistics
 from bootleader.agent._laws import Law
+from bootleader.agent._random_streams import SpareStream
 
 Floats = npt.NDArray[np.float64]
 
@@ -72,7 +73,7 @@ class LargeK:
         df = shape if self._noise == Noise.STUDENT else np.inf
         self._kernels.set_law(self._tree, place, location, scale, df)
 
-    def leader(self, spare: Stream) -> int:
+    def leader(self, spare: SpareStream) -> int:
         """Where the largest index is, all of them drawn anew."""
         self._state[0] = spare.states[0]
         place = self._kernels.leader(self._tree, self._state, np.uint64(spare.stride))
@@ -103,4 +104,4 @@ def compile_kernels(rule: IndexRule) -> None:
     laws = np.array([[0.0, 1.0], [1.0, 1.0], [math.inf, math.inf]])
     tree = LargeK(rule, laws, LargeK(rule, laws).thresholds, resume=True)
     tree.set_law(0, (0.0, 1.0, math.inf))
-    tree.leader(Stream([1], 0, GOLDEN))
+    tree.leader(SpareStream(1, GOLDEN))

@@ -18,7 +18,7 @@ from bootleader.agent._atomic_commit import Journal, Store
 from bootleader.agent._initial_pulls import InitialPulls
 from bootleader.agent._laws import Laws
 from bootleader.agent._pending_changes import Draft, next_given_up
-from bootleader.agent._random_streams import Streams
+from bootleader.agent._random_streams import SpareStream, Streams
 from bootleader.agent._validation import LARGEST_REWARD, MOST_REWARDS
 
 
@@ -165,12 +165,29 @@ class Learner(Journal):
 
     # Rewards -------------------------------------------------------------------------------------------------------
 
-    def update(self, slot: int, reward: float) -> None:
-        """Learn a reward, of a pull without an id if one is waited for."""
+    def update(self, slot: int, reward: float, decision: list[Store] | None = None) -> None:
+        """Learn a reward.
+
+        Parameters
+        ----------
+        slot : int
+            The arm.
+        reward : float
+            More is better.
+        decision : list of stores, optional
+            What gives a decision this reward. Without it, a pull that is waited for has its answer.
+        """
         draft = Draft(self)
-        draft.answer_pull(slot)
+        if decision is None:
+            draft.answer_pull(slot)
+        else:
+            draft.arm(slot).in_flight -= 1
         self.learn(draft, slot, reward)
-        self.commit(draft.stores())
+        self.commit((decision or []) + draft.stores())
+
+    def drawn(self) -> tuple[int, Store] | None:
+        """The arm to pull now, and the one store that makes the draws; None if a choice changes more than streams."""
+        return None
 
     def learn(self, draft: Draft, slot: int, reward: float) -> None:
         """Add a reward to an arm's moments."""
@@ -243,7 +260,7 @@ class HistoryLearner(Learner):
         """A new index for each of the arms, from another stream."""
         return [self._index(slot, -math.inf, False, stream) for slot in slots]
 
-    def _index(self, slot: int, best: float, is_last: bool, stream: Stream) -> float:
+    def _index(self, slot: int, best: float, is_last: bool, stream: Stream | SpareStream) -> float:
         rule, arm = self.rule, self.arms[slot]
         history = ArmHistory(
             arm.history, 0, int(arm.count), arm.anchor, arm.drift, arm.rss, min(arm.history), max(arm.history)

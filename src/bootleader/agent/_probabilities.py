@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.rng import GOLDEN, mix64
+from bootleader._core.rng import GOLDEN, Stream, mix64
 from bootleader._core.rules import Noise
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._laws import Laws
@@ -160,7 +160,7 @@ def _history_chances(learner: HistoryLearner, playing: Sequence[int]) -> tuple[F
     size = max(1, sum(len(learner.arms[slot].history) for slot in playing))
     draws = max(min(MOST_DRAWS, FEWEST_DRAWS), min(MOST_DRAWS, HISTORY_TO_READ // size))
     spare = learner.streams.spare
-    stream = spare._replace(states=[int(mix64(spare.states[0] ^ GOLDEN))])
+    stream = Stream([int(mix64(spare.states[0] ^ GOLDEN))], 0, spare.stride)
     wins = np.full(len(playing), 1.0 / len(playing))
     for _ in range(draws):
         indices = np.array(learner.indices(playing, stream))

@@ -276,12 +276,15 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
         ValueError
             If another value was reported before.
         """
-        number = reward_of(value, self._largest_reward)
+        largest = self._largest_reward
+        if value.__class__ is not float or not -largest <= value <= largest:
+            value = reward_of(value, largest)
         if not isinstance(decision_id, str):
             raise TypeError(f"decision_id must be the id of a Decision, got {shown(decision_id)}")
         with self._lock:
-            self._finish()
-            return self._rewarded(decision_id, number)
+            if self._learner.pending is not None:
+                self._learner.finish()
+            return self._rewarded(decision_id, value)
 
     def learn_summary(self, arm: str, count: int, mean: float, sd: float, *, kurtosis: float = 3.0) -> None:
         """Learn many rewards of an arm of which only the moments are known: a warm start from a warehouse.
