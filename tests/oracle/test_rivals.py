@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from scipy import stats
 import bootleader as bl
 from bootleader._core.rng import Stream
 from bootleader._core.rules import ArmHistory, Contest, SharedStatistics
+from bootleader.policies import _posterior_quantiles as quantiles
 from bootleader.policies import exp3, npts, tsallis_inf
 from tests.oracle.naive import ByIndex
 from tests.oracle.test_oracle_statistical import regret_p_value
@@ -143,3 +145,15 @@ def test_the_challenger_of_a_leader_that_is_nearly_certain():
     sim = bl.simulate(bl.TopTwoThompson(), bl.GaussianBandit([60.0, 0.0, 30.0]), rounds=60, runs=4, seed=3)
     assert sim.pulls[0, 0] == pytest.approx(30, abs=15)
     assert sim.pulls[0, 2] > 10.0 > sim.pulls[0, 1]
+
+
+def test_quantiles_are_those_of_scipy():
+    for t in (2, 3, 10, 1e3, 1e9):
+        for a, b in itertools.product((1, 1.5, 10, 300, 2e4), (1, 1.3, 7, 3e4)):
+            expected = stats.beta.isf(1 / t, a, b)
+            found = quantiles.beta_quantile(a, b, quantiles.log_beta(a, b), -math.log(t), 0.0)
+            assert found == pytest.approx(expected, abs=1e-9 * min(expected, 1 - expected) + 1e-15)
+        for shape in (0.5, 1, 3, 40, 1e5):
+            assert quantiles.gamma_quantile(shape, True, -math.log(t)) == pytest.approx(stats.gamma.isf(1 / t, shape))
+            assert quantiles.gamma_quantile(shape, False, -math.log(t)) == pytest.approx(stats.gamma.ppf(1 / t, shape))
+        assert quantiles.normal_quantile(-math.log(t)) == pytest.approx(stats.norm.isf(1 / t), abs=1e-10)

@@ -5,6 +5,7 @@ from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule, Noise
 from bootleader.policies.adaptive_lin_reboot import AdaptiveLinReBoot
 from bootleader.policies.adaptive_reboot import AdaptiveReBoot
 from bootleader.policies.base import Knowledge, Policy
+from bootleader.policies.bayes_ucb import BayesUCB
 from bootleader.policies.beta_thompson import BetaThompson
 from bootleader.policies.bootstrapped_ucb import BootstrappedUCB
 from bootleader.policies.chk import CHK
@@ -56,6 +57,7 @@ POLICIES: tuple[Policy, ...] = (
     EpsilonGreedy(),
     Discounted(ReBoot(sigma_a=1.5), half_life=500),
     KLUCB(),
+    KLUCB("gaussian"),
     BetaThompson(),
     IMED(),
     RBSDA(),
@@ -67,6 +69,7 @@ POLICIES: tuple[Policy, ...] = (
     CHK(),
     MaillardSampling(),
     KLMaillardSampling(),
+    BayesUCB(),
     NPTS(),
     MultiplierBootstrap(),
     EnsembleSampling(),
@@ -100,6 +103,7 @@ __all__ = [
     "UCBV",
     "MOSS",
     "CHK",
+    "BayesUCB",
     "IMED",
     "MaillardSampling",
     "KLMaillardSampling",

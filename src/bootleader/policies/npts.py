@@ -10,10 +10,11 @@ from bootleader._core.elementary import exp, log, log1p
 from bootleader._core.rng import uniform
 from bootleader._core.rules import HistoryRule
 from bootleader._core.sampling import standard_exponential
-from bootleader._core.tilted_rejection import LEAST_TERMS, UNLIKELY
+from bootleader._core.tilted_rejection import UNLIKELY
 from bootleader._core.validation import real
 from bootleader.policies.base import Knowledge, Policy
 
+LEAST_TERMS: Final = 8  # rewards from which the bound pays
 LARGEST_TILT: Final = 0.9  # of the tilt times the largest term: at 1 the moment generating function is infinite
 TIGHT: Final = 1.0 - 1e-9  # margin for rounding in the exponent
 

@@ -1,0 +1,128 @@
+"""Bayes-UCB: optimism by a quantile of the posterior."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from bootleader._core.elementary import log
+from bootleader._core.rng import below
+from bootleader._core.rules import ChoiceRule
+from bootleader._core.validation import positive
+from bootleader.policies._divergence import BERNOULLI, EXPONENTIAL, GAUSSIAN, family_number, must_know, reward_range
+from bootleader.policies._memory import Places
+from bootleader.policies._posterior_quantiles import beta_quantile, gamma_quantile, log_beta, normal_quantile
+from bootleader.policies.base import Knowledge, Policy
+
+AHEAD: Final = 1.05  # bounds of indices are computed for a round that is later by this factor
+KNOWN_AT, BOUND, UNTIL, LOG_NORM, PLACES = 0, 1, 2, 3, 4  # an arm's places in the memory
+# rewards + 1 at which the rest was computed; a bound of the index that holds until a round; log B(a, b)
+
+
+def quantile(params: Any, arms: Any, memory: Any, k: Any, t: Any, z: Any) -> Any:
+    """The posterior quantile of arm k at 1 - 1/t; ``z`` is that of the standard normal law at the present round."""
+    family, s, mean = params[0], arms.count[k], arms.mean[k]
+    if family == GAUSSIAN:
+        return mean + params[1] / math.sqrt(s) * z
+    if family == BERNOULLI:
+        a, b, at = 1.0 + s * mean, 1.0 + s * (1.0 - mean), PLACES * k
+        return beta_quantile(a, b, memory[at + LOG_NORM], -log(float(t)), memory[at + BOUND])
+    if family == EXPONENTIAL:
+        return s * mean / gamma_quantile(s, False, -log(float(t)))
+    return gamma_quantile(s * mean + 0.5, True, -log(float(t))) / s
+
+
+def renew_bound(params: Any, arms: Any, memory: Any, k: Any, t: Any, z: Any) -> None:
+    """A bound of arm k's index: exact if it has a new reward, else for rounds to come."""
+    at = PLACES * k
+    if memory[at + KNOWN_AT] != arms.count[k] + 1.0:
+        memory[at + KNOWN_AT], memory[at + UNTIL] = arms.count[k] + 1.0, t
+        if params[0] == BERNOULLI:
+            s, mean = arms.count[k], arms.mean[k]
+            memory[at + LOG_NORM] = log_beta(1.0 + s * mean, 1.0 + s * (1.0 - mean))
+        memory[at + BOUND] = quantile(params, arms, memory, k, t, z)
+    elif memory[at + UNTIL] < t:
+        memory[at + UNTIL] = t if params[0] == GAUSSIAN else t * AHEAD
+        memory[at + BOUND] = quantile(params, arms, memory, k, memory[at + UNTIL], z)
+
+
+def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
+    """The largest quantile. Quantiles grow with t, so bounds from later rounds exclude most arms."""
+    t = shared.pulls + 1.0
+    z = normal_quantile(-log(t)) if params[0] == GAUSSIAN else 0.0
+    chosen, largest, ties = 0, -math.inf, 0
+    for k in range(shared.arms):
+        renew_bound(params, arms, memory, k, t, z)
+        if memory[PLACES * k + UNTIL] == t:
+            largest = max(largest, memory[PLACES * k + BOUND])
+    for k in range(shared.arms):
+        index = memory[PLACES * k + BOUND]
+        if index >= largest and memory[PLACES * k + UNTIL] > t:
+            index = quantile(params, arms, memory, k, t, z)
+        if index > largest or (index == largest and ties == 0):
+            chosen, largest, ties = k, index, 1
+        elif index == largest:
+            ties += 1
+            if below(stream, ties) == 0:
+                chosen = k
+    return chosen
+
+
+@dataclass(frozen=True, repr=False)
+class BayesUCB(Policy):
+    r"""Play the largest posterior quantile at 1 - 1/t, with t the number of the present round.
+
+    =============  =====================================================  ==============================
+    family         posterior of the mean                                  prior
+    =============  =====================================================  ==============================
+    "bernoulli"    Beta(1 + sum Y, 1 + s - sum Y)                         uniform
+    "gaussian"     N(Ybar, sd^2 / s)                                      flat, after one pull each
+    "exponential"  1 / Gamma(s, rate sum Y)                               Jeffreys', after one pull each
+    "poisson"      Gamma(sum Y + 1/2, rate s)                             Jeffreys', after one pull each
+    =============  =====================================================  ==============================
+
+    The paper's level is :math:`1 - 1/(t (\log T)^c)`; this is c = 0, which it advises in practice, so no horizon is
+    needed.
+
+    Parameters
+    ----------
+    family : {"bernoulli", "gaussian", "exponential", "poisson"}
+        The reward family. "bernoulli" takes all rewards in [0, 1].
+    sd : float
+        Standard deviation of the rewards, for "gaussian".
+
+    Raises
+    ------
+    ValueError
+        If the family is unknown, or ``sd`` is not above 0.
+
+    Examples
+    --------
+    >>> BayesUCB("gaussian", sd=2.0)
+    BayesUCB(family='gaussian', sd=2.0)
+    """
+
+    family: str = "bernoulli"
+    sd: float = 1.0
+    reference: ClassVar[str] = (
+        "Kaufmann, Cappé, Garivier (2012). On Bayesian upper confidence bounds for bandit problems. AISTATS."
+    )
+
+    def __post_init__(self) -> None:
+        family_number(self.family)
+        positive("sd", self.sd)
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        return reward_range(self.family)
+
+    @property
+    def must_know(self) -> tuple[Knowledge, ...]:
+        return must_know(self.family)
+
+    @property
+    def rule(self) -> ChoiceRule:
+        params = (family_number(self.family), float(self.sd))
+        initial_pulls = 0 if self.family == "bernoulli" else 1
+        return ChoiceRule(choose, memory=Places(per_arm=PLACES), params=params, initial_pulls=initial_pulls)
