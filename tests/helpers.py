@@ -94,6 +94,12 @@ def exact_moments(values: Sequence[float]) -> tuple[int, Fraction, Fraction]:
     return len(fractions), mean, sum(((fraction - mean) ** 2 for fraction in fractions), Fraction(0))
 
 
+def kept_quantities(recorded: Any, checkpoints: np.ndarray) -> np.ndarray:
+    """What is kept over time of recorded runs (quantity x checkpoint x run)."""
+    shares, best_recommended = recorded.best_pulls / checkpoints[:, None], recorded.simple_regret == 0.0
+    return np.stack([recorded.regret, recorded.reward, shares, recorded.simple_regret, best_recommended.astype(float)])
+
+
 def agent_of(policy: bl.Policy | None = None, arms: Sequence[str] = COLOURS, **options: Any) -> bl.Agent:
     """An agent with three arms, unless given others."""
     return bl.Agent(policy or bl.AdaptiveReBoot(), arms, **{"seed": 7, **options})

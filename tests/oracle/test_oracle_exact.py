@@ -10,6 +10,7 @@ from bootleader.simulation._blocks import GROUP, Block, Runs, play_block, play_r
 from bootleader.simulation._python_loop import play_python
 from bootleader.simulation._simulate import checkpoint_rounds
 from bootleader.simulation._work_stealing import WorkStealing
+from tests.helpers import kept_quantities
 from tests.oracle.cases import BANDIT_CASES, BANDITS_BY_ID, POLICY_CASES
 
 # Only long runs reach the rejection binomial (more than 1,280 tosses), histories that are moved to longer segments, and
@@ -42,10 +43,7 @@ def assert_reduced(block: Block, runs: Runs, pulls: np.ndarray) -> None:
     kept = play_block(block)
     np.testing.assert_array_equal(kept.final, runs.trajectory.regret[-1])
     np.testing.assert_array_equal(kept.pulls, pulls.sum(axis=1))
-    recorded = runs.trajectory
-    shares = recorded.best_pulls / block.checkpoints[:, None]
-    best_recommended = recorded.simple_regret == 0.0
-    quantities = [recorded.regret, recorded.reward, shares, recorded.simple_regret, best_recommended.astype(float)]
+    quantities = kept_quantities(runs.trajectory, block.checkpoints)
     for group, first in zip(kept.groups, range(0, block.runs, GROUP), strict=True):
         for place, quantity in enumerate(quantities):
             curves = quantity[:, first : first + GROUP]

@@ -18,7 +18,7 @@ from bootleader.simulation._blocks import Block, Runs, play_block
 from bootleader.simulation._python_loop import play_python
 from bootleader.simulation._simulate import checkpoint_rounds
 from bootleader.simulation._task_schedule import Gathered, Job, block_sizes
-from tests.helpers import Recorder, assert_same_simulation
+from tests.helpers import Recorder, assert_same_simulation, kept_quantities
 
 POLICIES = [bl.ReBoot(sigma_a=1.5), bl.AdaptiveReBoot(), bl.Giro(), bl.PHE(), bl.ReBoot(1.0, weights="mammen")]
 BANDIT = bl.GaussianBandit(bl.Uniform(0, 1, arms=4), sd=bl.LogUniform(0.2, 2.0))
@@ -231,7 +231,7 @@ def test_merged_blocks_equal_all_runs_at_once():
     gathered = Gathered(Job((bl.PHE(),), BANDIT, 80, 50, 1, marks))
     for place in (2, 0, 1):  # out of order
         gathered.take(place, [parts[place]])
-    curves = runs.curves(marks)
+    curves = kept_quantities(runs.trajectory, marks)
     np.testing.assert_array_equal(gathered.final, runs.trajectory.regret[-1])
     np.testing.assert_array_equal(gathered.pulls, pulls.sum(axis=1))
     best_first = np.argsort(runs.gap, axis=0)

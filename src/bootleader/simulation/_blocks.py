@@ -64,12 +64,6 @@ class Group:
     mean: Floats
     squares: Floats
 
-    @classmethod
-    def of(cls, curves: Floats) -> Group:
-        """Of curves (quantity x checkpoint x run)."""
-        mean = curves.mean(axis=2)
-        return cls(curves.shape[2], mean, ((curves - mean[:, :, None]) ** 2).sum(axis=2))
-
 
 @dataclass(frozen=True)
 class BlockResult:
@@ -109,19 +103,6 @@ class Runs:
             gap = mean.max(axis=0) - mean
         return cls(parameters, gap, streams, new_trajectory(len(block.checkpoints), block.runs))
 
-    def curves(self, checkpoints: npt.NDArray[np.int64]) -> Floats:
-        """The quantities that are kept (quantity x checkpoint x run)."""
-        recorded = self.trajectory
-        return np.stack(
-            [
-                recorded.regret,
-                recorded.reward,
-                recorded.best_pulls / checkpoints[:, None],
-                recorded.simple_regret,
-                recorded.simple_regret == 0.0,
-            ]
-        )
-
 
 def play_block(block: Block, threads: WorkStealing | None = None) -> BlockResult:
     """Play a block to the end (or raise ``Stopped``)."""
@@ -131,17 +112,24 @@ def play_block(block: Block, threads: WorkStealing | None = None) -> BlockResult
         return play_block_on_device(block)
     runs = Runs.of(block)
     pulls, seconds = play_runs(block, runs, threads or WorkStealing())
-    curves = runs.curves(block.checkpoints)
     order = np.argsort(runs.gap, axis=0, kind="stable")  # arms of each run, the best first
     return BlockResult(
         runs=block.runs,
-        groups=[Group.of(curves[:, :, first : first + GROUP].copy()) for first in range(0, block.runs, GROUP)],
+        groups=_groups_of(runs.trajectory, block),
         final=runs.trajectory.regret[-1].copy(),
         pulls=pulls.sum(axis=1),
         pulls_by_rank=np.take_along_axis(pulls, order, axis=0).sum(axis=1),
         seconds=seconds,
         curves=runs.trajectory.regret.T.copy() if block.keep_curves else None,
     )
+
+
+def _groups_of(trajectory: Trajectory, block: Block) -> list[Group]:
+    from bootleader._core.kernels.trajectory import reduced
+
+    mean, squares = reduced(trajectory, block.checkpoints, GROUP)
+    sizes = [min(GROUP, block.runs - first) for first in range(0, block.runs, GROUP)]
+    return [Group(*group) for group in zip(sizes, mean, squares, strict=True)]
 
 
 def play_runs(block: Block, runs: Runs, threads: WorkStealing) -> Played:
