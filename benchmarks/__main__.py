@@ -12,7 +12,7 @@ from benchmarks import scaling
 from benchmarks.measuring import as_markdown
 
 SPEED = ("startup", "small_k", "large_k", "own_rules", "agent", "store", "answers", "distributed", "cells", "scaling")
-REGRET = ("robustness", "many_arms_regret")  # only when asked for: they take as long as a reproduction
+REGRET = ("linear", "robustness", "many_arms_regret")  # only when asked for: they take as long as a reproduction
 SECTIONS = SPEED + REGRET
 
 

@@ -64,15 +64,15 @@ def solution(x: Any, y: Any, intercept: bool, ridge: float) -> tuple[Any, float]
 
 
 def learnt(x: Any, y: Any, intercept: bool, ridge: float) -> lm.LinearModels:
-    models, work = lm.new_models(1, x.shape[1]), lm.new_workspace(x.shape[1])
+    models, work = lm.new_models(1, x.shape[1], intercept), lm.new_workspace(x.shape[1])
     if intercept:
         models.ridge[0] = ridge
     else:
         lm.set_ridge(models, 0, ridge, work)
     for row, reward in zip(x, y, strict=True):
-        lm.learn(models, 0, row, reward, intercept, work)
+        lm.learn(models, 0, row, reward, work)
         if lm.is_old(models, 0):
-            lm.refresh(models, 0, intercept, work)
+            lm.refresh(models, 0, work)
     return models
 
 
@@ -101,12 +101,12 @@ def test_a_million_updates_do_not_drift(case: str, noise: float) -> None:
     @numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]
     def feed(models, x, y, work):  # type: ignore[no-untyped-def]
         for t in range(len(y)):
-            lm.learn(models, 0, x[t], y[t], True, work)
+            lm.learn(models, 0, x[t], y[t], work)
             if lm.is_old(models, 0):
-                lm.refresh(models, 0, True, work)
+                lm.refresh(models, 0, work)
 
     x, y = sample(1_000_000, *SIZES[case], noise=noise)
-    models = lm.new_models(1, 4)
+    models = lm.new_models(1, 4, True)
     feed(models, x, y, lm.new_workspace(4))
     coefficients, rss = solution(x, y, True, 0.0)
     np.testing.assert_allclose(models.coefficients[0], coefficients, rtol=ACCURACY)
@@ -161,15 +161,29 @@ def test_without_varying_features_the_moments_are_those_of_a_sample_bit_for_bit(
 
 def test_recursive_residuals_sum_to_the_rss() -> None:
     x, y = sample(60, np.array([1.0, 2.0]), 3.0, 0.0)
-    models, work = lm.new_models(1, 2), lm.new_workspace(2)
+    models, work = lm.new_models(1, 2, True), lm.new_workspace(2)
     for row, reward in zip(x[:2], y[:2], strict=True):
-        lm.learn(models, 0, row, reward, True, work)
+        lm.learn(models, 0, row, reward, work)
     models.ridge[0] = 1.0
-    lm.refresh(models, 0, True, work)
+    lm.refresh(models, 0, work)
     before = models.rss[0] - models.squares[0]
     for row, reward in zip(x[2:], y[2:], strict=True):
-        lm.learn(models, 0, row, reward, True, work)
+        lm.learn(models, 0, row, reward, work)
     np.testing.assert_allclose(models.squares[0], models.rss[0] - before, rtol=1e-9)
+
+
+def test_an_intercept_is_given_up_where_the_features_have_none() -> None:
+    rng = np.random.default_rng(8)
+    segments = np.eye(3)[rng.integers(0, 3, 50)]
+    for x, kept in ((rng.normal(size=(50, 3)) + 5.0, False), (segments, True), (np.ones((50, 1)), True)):
+        y = x.sum(axis=1) + rng.normal(size=50)
+        models, work = learnt(x, y, True, 0.0), lm.new_workspace(x.shape[1])
+        lm.drop_intercept_if_possible(models, 0, work)
+        assert (models.centred[0] == 1.0) == kept
+        if not kept:
+            lm.refresh(models, 0, work)
+            np.testing.assert_allclose(models.coefficients[0], np.linalg.lstsq(x, y)[0], rtol=1e-10)
+            np.testing.assert_allclose(models.rss[0], np.linalg.lstsq(x, y)[1], rtol=1e-10)
 
 
 def test_pairs_of_floats_are_as_accurate_as_they_say() -> None:

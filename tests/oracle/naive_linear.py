@@ -118,6 +118,7 @@ class NaiveAdaptiveLinReBoot(NaiveLinear):
         self.residuals: list[list[float]] = [[] for _ in range(models)]
         self.refreshed, self.renewed, self.pulls = [0] * models, 0, 0
         self.variance = self.kurtosis = 0.0
+        self.intercept = [True] * models
 
     def pull(self, shown: Any) -> int:
         if not self.waiting:
@@ -132,7 +133,15 @@ class NaiveAdaptiveLinReBoot(NaiveLinear):
 
     def centred(self, m: int) -> tuple[Any, Any, Any, float]:
         x, y = np.array([row[0] for row in self.rows[m]]), np.array([row[1] for row in self.rows[m]])
+        if not self.intercept[m]:
+            return x, y, np.zeros(self.d), 0.0
         return x - x.mean(axis=0), y - y.mean(), x.mean(axis=0), float(y.mean())
+
+    def has_intercept(self, m: int) -> bool:
+        """Whether some combination of the features is constant."""
+        x = np.array([row[0] for row in self.rows[m]])
+        left = np.ones(len(x)) - x @ np.linalg.lstsq(x, np.ones(len(x)), rcond=None)[0]
+        return self.intercept[m] and (len(x) <= self.d or float(left @ left) <= 1e-10 * len(x))
 
     def fitted(self, m: int) -> tuple[Any, Any]:
         """Slopes, and the inverse of the penalised Gram matrix over the features that vary."""
@@ -149,7 +158,8 @@ class NaiveAdaptiveLinReBoot(NaiveLinear):
         slopes, inverse = self.fitted(m)
         varies = np.diag(inverse) > 0.0
         coefficients = (1.0 - self.ridge[m] * np.diag(inverse))[varies].sum()
-        return float(((y - x @ slopes) ** 2).sum() + (self.ridge[m] * slopes**2).sum()), len(y) - 1.0 - coefficients
+        rss = float(((y - x @ slopes) ** 2).sum() + (self.ridge[m] * slopes**2).sum())
+        return rss, len(y) - float(self.intercept[m]) - coefficients
 
     def update(self, arm: int, shown: Any, reward: float) -> None:
         m, row = self.model(arm), np.array(self.features(shown, arm))
@@ -167,6 +177,7 @@ class NaiveAdaptiveLinReBoot(NaiveLinear):
         for other in range(len(self.rows)):
             if first or (aged and other == m):
                 self.refreshed[other] = len(self.rows[other])
+                self.intercept[other] = self.has_intercept(other)
                 self.ridge[other] = self.pooled_variances()
         if first or old:
             self.renewed = self.pulls
@@ -186,12 +197,13 @@ class NaiveAdaptiveLinReBoot(NaiveLinear):
             return reward
         n, z = len(self.rows[m]), row - mean_x
         surprise = reward - mean_y - z @ slopes
-        spread = 1.0 + n / (n + 1.0) * (z @ inverse @ z)
+        weight = n / (n + 1.0) if self.intercept[m] else 1.0
+        spread = 1.0 + weight * (z @ inverse @ z)
         return float(np.mean(self.residuals[m]) + surprise / math.sqrt(spread))
 
     def pooled_variances(self) -> Any:
         squares = sum((self.centred(m)[0] ** 2).sum(axis=0) for m in range(len(self.rows)))
-        return squares / sum(len(rows) - 1 for rows in self.rows)
+        return squares / sum(len(rows) - self.intercept[m] for m, rows in enumerate(self.rows))
 
     def moments(self, m: int) -> tuple[float, float]:
         d = np.array(self.residuals[m]) - np.mean(self.residuals[m])
@@ -201,10 +213,11 @@ class NaiveAdaptiveLinReBoot(NaiveLinear):
         """Standard normals with the correlations of the predictions."""
         x, _, mean_x, _ = self.centred(0)
         root = np.linalg.cholesky(x.T @ x + np.diag(self.ridge[0])).T
-        first = self.normal() / math.sqrt(len(x))
+        share = 1.0 / len(x) if self.intercept[0] else 0.0
+        first = self.normal() * math.sqrt(share) if self.intercept[0] else 0.0
         z = shown - mean_x
         drawn = first + z @ np.linalg.solve(root, np.array([self.normal() for _ in range(self.d)]))
-        return drawn / np.sqrt(1.0 / len(x) + ((np.linalg.solve(root.T, z.T)) ** 2).sum(axis=0))
+        return drawn / np.sqrt(share + ((np.linalg.solve(root.T, z.T)) ** 2).sum(axis=0))
 
     def indices(self, shown: Any) -> list[float]:
         found = []
@@ -215,7 +228,7 @@ class NaiveAdaptiveLinReBoot(NaiveLinear):
             _, _, mean_x, mean_y = self.centred(m)
             slopes, inverse = self.fitted(m)
             z = x - mean_x
-            leverage = 1.0 / len(self.rows[m]) + z @ inverse @ z
+            leverage = (1.0 / len(self.rows[m]) if self.intercept[m] else 0.0) + z @ inverse @ z
             rss, freedom = self.statistics(m)
             freedom = max(freedom, 1.0)
             second, fourth = self.moments(m)

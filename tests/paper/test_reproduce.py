@@ -20,7 +20,7 @@ from tests.paper.made_results import made_results
 
 SMALL = Size(runs=16, rounds=400, seed=1)
 NAMES = ("fig1", "theorem1", "formulas")
-ONLY_WHEN_NAMED = ("robustness", "leaderboard", "drift", "best-arm")
+ONLY_WHEN_NAMED = ("robustness", "linear", "leaderboard", "drift", "best-arm")
 
 
 @pytest.fixture(scope="module")

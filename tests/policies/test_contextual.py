@@ -122,7 +122,10 @@ def test_another_unit_of_rewards_or_features_gives_the_same_choices() -> None:
     np.testing.assert_array_equal(shifted, pulls(with_one, [0.0, *COEFFICIENTS], 0.5))
     units = np.array([100.0, 1e-4, 7.0])
     np.testing.assert_array_equal(pulls(FEATURES * units, COEFFICIENTS / units, 0.5), plain)
-    np.testing.assert_array_equal(pulls(FEATURES + np.array([0.0, 50.0, 0.0]), COEFFICIENTS, 0.5), plain)
+    moved = with_one + np.array([0.0, 0.0, 50.0, 0.0])
+    np.testing.assert_array_equal(
+        pulls(moved, [50.0 * 0.3, *COEFFICIENTS], 0.5), pulls(with_one, [0.0, *COEFFICIENTS], 0.5)
+    )
     assert not np.array_equal(pulls(FEATURES[:, ::-1], COEFFICIENTS, 0.5), plain)
 
 

@@ -5,8 +5,8 @@ it :func:`refresh` computes the *working state*: coefficients, RSS and a triangu
 Gram matrix. Between two refreshes :func:`learn` updates the working state with every row by Carlson's square-root
 form of the Sherman-Morrison formula, in O(d^2). A leverage is a sum of squares, so it is never negative.
 
-With an *intercept* the model is centred: rows are differences from the first row, Gram matrices are about the mean, and
-the intercept is not penalised. A feature that does not vary is left out. Rewards of 1e9 plus noise and features of any
+A *centred* model has an intercept that is not penalised: rows are differences from the first row, Gram matrices are
+about the mean, and a feature that does not vary is left out. Rewards of 1e9 plus noise and features of any
 size lose nothing. Without varying features the state is that of :func:`bootleader._core.moments.pebay`, bit for bit.
 
 Scalar functions over arrays: they run unchanged in Python and compiled.
@@ -30,6 +30,7 @@ from bootleader._core.moments import pebay
 
 REFRESH_EVERY: Final = 256  # rows after which the working state is computed anew from the exact one, at the latest
 REFRESH_GROWTH: Final = 8  # and when the number of rows has grown by an eighth
+IN_SPAN: Final = 1e-10  # an intercept is in the span of the features if they explain all of the number 1 but this share
 DEPENDENT: Final = 1e-26  # a feature is left out if others explain all of it but this share
 
 
@@ -37,8 +38,9 @@ class LinearModels(NamedTuple):
     """Some models of the same dimension d; the first axis is the model. The last entry of a row is the reward."""
 
     count: Any
-    anchor: Any  # first row (model x d+1); 0 without an intercept
-    mean: Any  # mean of the differences from the anchor (model x d+1); 0 without an intercept
+    centred: Any  # 1 for a model with an intercept, else 0
+    anchor: Any  # first row (model x d+1); 0 unless centred
+    mean: Any  # mean of the differences from the anchor (model x d+1); 0 unless centred
     sum_high: Any  # exact sums of the differences (model x d+1)
     sum_low: Any
     gram_high: Any  # exact sums of their products (model x d+1 x d+1), upper triangle
@@ -68,7 +70,7 @@ class Workspace(NamedTuple):
     low: Any
 
 
-def new_models(models: int, dimension: int) -> LinearModels:
+def new_models(models: int, dimension: int, intercept: bool) -> LinearModels:
     """Models without rows."""
     d = dimension
     shapes = {
@@ -77,7 +79,8 @@ def new_models(models: int, dimension: int) -> LinearModels:
         "coefficients": (d,), "varies": (), "rss": (), "freedom": (), "drift": (), "squares": (), "third": (),
         "fourth": (), "refreshed_at": (),
     }  # fmt: skip
-    return LinearModels(**{name: np.zeros((models, *shape)) for name, shape in shapes.items()})
+    made = {name: np.zeros((models, *shape)) for name, shape in shapes.items()}
+    return LinearModels(**made, centred=np.full(models, float(intercept)))
 
 
 def new_workspace(dimension: int) -> Workspace:
@@ -90,7 +93,7 @@ def set_ridge(models: Any, m: Any, penalty: Any, work: Any) -> None:
     """Begin with the same penalty on every squared coefficient, above 0, and no rows."""
     for j in range(models.ridge.shape[1]):
         models.ridge[m, j] = penalty
-    refresh(models, m, False, work)
+    refresh(models, m, work)
 
 
 def accumulate(models: Any, m: Any, row_of: Any, work: Any) -> None:
@@ -108,14 +111,14 @@ def accumulate(models: Any, m: Any, row_of: Any, work: Any) -> None:
             gram[j], rest[j] = fast_two_sum(high, error + (rest[j] + lost))
 
 
-def learn(models: Any, m: Any, features: Any, reward: Any, intercept: Any, work: Any) -> tuple[Any, Any, Any]:
+def learn(models: Any, m: Any, features: Any, reward: Any, work: Any) -> tuple[Any, Any, Any]:
     """Update a model with one row. The caller refreshes it when :func:`is_old` says so.
 
     Returns the surprise e (reward - prediction), the weight w of the row, and 1 + w q with q the leverage of its
     features. ``work.gain`` holds V^-1 z of before the update, with z the features about their mean of then.
     """
     d = features.shape[0]
-    count = models.count[m]
+    count, intercept = models.count[m], models.centred[m] != 0.0
     anchor, mean, coefficients, root = models.anchor[m], models.mean[m], models.coefficients[m], models.root[m]
     z, rotated, u, decay, row = work.centred, work.rotated, work.gain, work.decay, work.high[0]
     if intercept and count == 0.0:
@@ -192,10 +195,10 @@ def is_old(models: Any, m: Any) -> Any:
     return rows >= REFRESH_EVERY or REFRESH_GROWTH * rows >= models.refreshed_at[m]
 
 
-def refresh(models: Any, m: Any, intercept: Any, work: Any) -> None:
+def refresh(models: Any, m: Any, work: Any) -> None:
     """Compute the working state from the exact sums and the ridge: a Cholesky factorisation in double-double."""
     d = models.ridge.shape[1]
-    count = models.count[m]
+    count, intercept = models.count[m], models.centred[m] != 0.0
     models.refreshed_at[m] = count
     _gram_about_mean(models, m, intercept and count > 0.0, work)
     varies = False
@@ -219,6 +222,59 @@ def refresh(models: Any, m: Any, intercept: Any, work: Any) -> None:
         models.diagonal[m, j] = diagonal
         lost += models.ridge[m, j] * diagonal - 1.0 if diagonal > 0.0 else 0.0
     models.freedom[m] = count - (1.0 if intercept else 0.0) + lost
+
+
+def drop_intercept_if_possible(models: Any, m: Any, work: Any) -> None:
+    """Give up a model's intercept if no combination of its features is constant over its rows.
+
+    Then the features do not say that there is one. With as many rows as features some combination always is constant.
+    The unexplained part of a regression of the number 1 on the features decides.
+    """
+    d = models.ridge.shape[1]
+    count = models.count[m]
+    if models.centred[m] == 0.0 or count <= d:
+        return
+    high, low = work.high, work.low
+    for i in range(d):
+        for j in range(i, d):
+            high[i, j], low[i, j] = _raw_product(models, m, i, j)
+        high[i, d], low[i, d] = _raw_sum(models, m, i)
+        work.centred[i] = high[i, i]
+    high[d, d], low[d, d] = count, 0.0
+    _factorise(high, low, work.centred)
+    if IN_SPAN * count < high[d, d] < count:
+        _drop_anchor(models, m)
+
+
+def _raw_sum(models: Any, m: Any, i: Any) -> tuple[Any, Any]:
+    """The sum of a column, not of its differences from the anchor."""
+    a, b = two_product(models.count[m], models.anchor[m, i])
+    return add(models.sum_high[m, i], models.sum_low[m, i], a, b)
+
+
+def _raw_product(models: Any, m: Any, i: Any, j: Any) -> tuple[Any, Any]:
+    """The sum of products of two columns: with x = a + z it is sum zz' + a sum z' + a' sum z + n a a'."""
+    first, second = models.anchor[m, i], models.anchor[m, j]
+    high, low = models.gram_high[m, i, j], models.gram_low[m, i, j]
+    a, b = multiply(models.sum_high[m, i], models.sum_low[m, i], second, 0.0)
+    high, low = add(high, low, a, b)
+    x, y = _raw_sum(models, m, j)
+    a, b = multiply(x, y, first, 0.0)
+    return add(high, low, a, b)
+
+
+def _drop_anchor(models: Any, m: Any) -> None:
+    """Turn a centred model into one without an intercept: its sums become those of the rows themselves."""
+    size = models.anchor.shape[1]
+    for i in range(size):
+        for j in range(i, size):
+            models.gram_high[m, i, j], models.gram_low[m, i, j] = _raw_product(models, m, i, j)
+    for i in range(size):
+        models.sum_high[m, i], models.sum_low[m, i] = _raw_sum(models, m, i)
+    for i in range(size):
+        models.anchor[m, i] = 0.0
+        models.mean[m, i] = 0.0
+    models.centred[m] = 0.0
 
 
 def _gram_about_mean(models: Any, m: Any, about_mean: Any, work: Any) -> None:

@@ -14,9 +14,8 @@ import numpy as np
 
 from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.files import replacing
-from bootleader.bandits import Bandit
 from bootleader.paper._bootstrap_intervals import Floats
-from bootleader.policies import HistoryRule, Noise, Policy
+from bootleader.policies import HistoryRule, Noise
 from bootleader.simulation._bandit_json import text_of
 from bootleader.simulation._blocks import QUANTITIES, Group
 from bootleader.simulation._kernel_choice import simulation_fingerprint
@@ -42,8 +41,8 @@ class Cell:
     A ``timed`` cell is played on one core while no other cell is played, so that its seconds can be compared.
     """
 
-    policy: Policy
-    bandit: Bandit
+    policy: Any  # a Policy, or a ContextualPolicy
+    bandit: Any  # a Bandit, or a ContextualBandit
     rounds: int
     runs: int
     seed: int = 0
@@ -74,7 +73,7 @@ class Cell:
             per_round = RESAMPLED_INDEX_COST * self.bandit.arms + RESAMPLED_REWARD_COST * self.rounds
         else:
             per_round = ROUND_COST + INDEX_COST[getattr(rule, "noise", Noise.STUDENT)] * self.bandit.arms
-        return 1e-9 * self.rounds * per_round
+        return float(1e-9 * self.rounds * per_round)
 
     @property
     def cost(self) -> float:

@@ -41,9 +41,10 @@ class AdaptiveLinReBoot(ContextualPolicy):
     .. math:: x'\hat\theta + T\, \frac{\sqrt{(m + 6\,ratio^2)\, w}}{m+2} ,\qquad w = \max(RSS/f,\; v g)
 
     with f the residual degrees of freedom of the arm's model and T Student with f of them while they are at most 11.
-    The guard g is that of :class:`AdaptiveReBoot` on the residuals. The model has an intercept without a penalty; the
-    penalty on another coefficient is its feature's variance, so that the prior is worth one row. The choices are the
-    same for rewards aY+b, a > 0, and for features in other units, and those of :class:`AdaptiveReBoot` if every context
+    The guard g is that of :class:`AdaptiveReBoot` on the residuals. The penalty on a coefficient is the second moment
+    of its feature, so that the prior is worth one row. If some combination of the features is constant, such as an
+    intercept, the model has an intercept without a penalty. The choices are the same for features in other units and
+    for rewards aY, a > 0, with such an intercept also for aY+b, and those of :class:`AdaptiveReBoot` if every context
     is the number 1. There is no regret theorem for it: its case is empirical.
 
     Arms that share coefficients have correlated noise: the index of each has the law above, and the correlations are

@@ -18,7 +18,15 @@ import numpy as np
 
 from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.code_fingerprint import code_digest
-from bootleader._core.linear_model import effective_count, is_old, learn, predicted, refresh, slope_leverage
+from bootleader._core.linear_model import (
+    drop_intercept_if_possible,
+    effective_count,
+    is_old,
+    learn,
+    predicted,
+    refresh,
+    slope_leverage,
+)
 from bootleader._core.linear_rules import LinearArm
 from bootleader._core.moments import welford
 from bootleader._core.numba_bridge import compiled, is_raised, register, specialise, switch
@@ -101,11 +109,11 @@ def predict_each(features, models, arms, scratch):
         arms.slopes[k] = slope_leverage(models, k, row)
 
 
-def update_all(features, models, arms, work, surprise, weight, spread, intercept):
+def update_all(features, models, arms, work, surprise, weight, spread):
     """Locations and leverages after one more row in the shared model, from those before: O(K d)."""
     d, count = features.shape
     gain, location, slopes, products = work.gain, arms.location, arms.slopes, arms.index
-    share = 1.0 / models.count[0] if intercept else 0.0
+    share = 1.0 / models.count[0] if models.centred[0] != 0.0 else 0.0
     offset = 0.0
     for j in range(d):
         offset += (models.anchor[0, j] + models.mean[0, j]) * gain[j]
@@ -168,7 +176,7 @@ def law_at(plan, run, k, pulls):
         plan.params,
         LinearArm(
             arms.location[k],
-            effective_count(models.count[m], arms.slopes[k], plan.unit_free),
+            effective_count(models.count[m], arms.slopes[k], models.centred[m] != 0.0),
             models.count[m],
             models.freedom[m],
             models.rss[m],
@@ -187,7 +195,8 @@ def correlated_noise(plan, run, features, noise, spare):
     models, arms, normals, direction = run.models, run.arms, run.scratch.normals, run.scratch.coefficients
     root, drawn = models.root[0], run.scratch.noise
     d, count = features.shape
-    common = finish_normal(next_word(noise), spare) / math.sqrt(models.count[0]) if plan.unit_free else 0.0
+    intercept = models.centred[0] != 0.0
+    common = finish_normal(next_word(noise), spare) / math.sqrt(models.count[0]) if intercept else 0.0
     for j in range(d):
         normals[j] = finish_normal(next_word(noise), spare)
         direction[j] = 0.0
@@ -203,7 +212,7 @@ def correlated_noise(plan, run, features, noise, spare):
         for k in range(count):
             drawn[k] += step * features[j, k]
     for k in range(count):
-        drawn[k] *= math.sqrt(effective_count(models.count[0], arms.slopes[k], plan.unit_free))
+        drawn[k] *= math.sqrt(effective_count(models.count[0], arms.slopes[k], intercept))
 
 
 def independent_indices(plan, run, features, pulls, noise, spare):
@@ -303,7 +312,7 @@ def renew_pool(run):
 
 
 def renew_ridge(run, m, ridge):
-    """The penalty of one model in units of the features' variances, pooled over the models."""
+    """The penalty of one model in units of the features' second moments, pooled over the models."""
     models = run.models
     d = models.ridge.shape[1]
     for j in range(d):
@@ -311,10 +320,10 @@ def renew_ridge(run, m, ridge):
         for other in range(models.count.shape[0]):
             count = models.count[other]
             if count > 0.0:
-                squares += models.gram_high[other, j, j] - models.sum_high[other, j] * (
-                    models.sum_high[other, j] / count
-                )
-                rows += count - 1.0
+                about_mean = models.centred[other]
+                total = models.sum_high[other, j]
+                squares += models.gram_high[other, j, j] - about_mean * (total * (total / count))
+                rows += count - about_mean
         models.ridge[m, j] = ridge * max(squares, 0.0) / rows if rows > 0.0 else 0.0
 
 
@@ -329,7 +338,7 @@ def learn_row(plan, run, parameters, k, reward, pulls):
     )
     for j in range(row.shape[0]):
         row[j] = features[j, column]
-    surprise, row_share, spread = learn(models, m, row, reward, plan.unit_free, work)
+    surprise, row_share, spread = learn(models, m, row, reward, work)
     if run.left[0] > 0:
         return
     pool_is_old = plan.unit_free and POOLING_GROWTH * (pulls - run.renewed_at[0]) >= run.renewed_at[0]
@@ -340,13 +349,14 @@ def learn_row(plan, run, parameters, k, reward, pulls):
     for other in range(models.count.shape[0]):
         if first_time or (refreshed and other == m):
             if plan.unit_free:
+                drop_intercept_if_possible(models, other, work)
                 renew_ridge(run, other, plan.ridge)
-            refresh(models, other, plan.unit_free, work)
+            refresh(models, other, work)
     if not (plan.changing or plan.disjoint or plan.joint):
         if refreshed:
             predict_all(features, models, arms, run.scratch)
         else:
-            update_all(features, models, arms, work, surprise, row_share, spread, plan.unit_free)
+            update_all(features, models, arms, work, surprise, row_share, spread)
     if first_time or pool_is_old:
         renew_pool(run)
 

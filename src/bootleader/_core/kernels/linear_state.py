@@ -84,7 +84,7 @@ def new_run(parameters: ContextParameters, noise_sd: Any, plan: LinearPlan, plai
     )  # fmt: skip
     initial = models if plan.unit_free else arms
     run = LinearRun(
-        models=new_models(models, d),
+        models=new_models(models, d, plan.unit_free),
         arms=kept,
         work=new_workspace(d),
         scratch=LinearScratch(
