@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+import numpy as np
+
 from bootleader.bandits import Bandit, BernoulliBandit, ExponentialBandit, PoissonBandit
-from bootleader.paper.parts.robustness import SIGMA_A_PER_SD, root_mean_square_sd
-from bootleader.policies import POLICIES, ChoiceRule, HistoryRule, IndexRule, Knowledge, Policy
+from bootleader.paper.parts.robustness import RUNS, SIGMA_A_PER_SD, root_mean_square_sd
+from bootleader.policies import POLICIES, ChoiceRule, HistoryRule, IndexRule, Knowledge, Policy, ThompsonSampling
 
 UNIT_INTERVAL: Final = (0.0, 1.0)
 NUMBER: Final = 8  # bytes
@@ -30,12 +32,16 @@ class Facts:
         The smallest and the largest reward.
     rounds : int
         The horizon.
+    mean, spread : float
+        Mean and standard deviation of the arms' means, for policies that need a prior.
     """
 
     sd: float
     family: str
     reward_range: tuple[float, float]
     rounds: int
+    mean: float = 0.0
+    spread: float = 1.0
 
 
 def family_of(bandit: Bandit) -> str:
@@ -57,14 +63,23 @@ def family_of(bandit: Bandit) -> str:
 
 def facts_of(bandit: Bandit, rounds: int) -> Facts:
     """What can be known about the rewards of a bandit."""
-    return Facts(root_mean_square_sd(bandit), family_of(bandit), bandit.reward_range, rounds)
+    mean, spread = _means(bandit)
+    return Facts(root_mean_square_sd(bandit), family_of(bandit), bandit.reward_range, rounds, mean, spread)
+
+
+@cache
+def _means(bandit: Bandit) -> tuple[float, float]:
+    """Mean and standard deviation of the arms' means, over the arms and 2,000 runs of seed 0."""
+    means = bandit.parameters_of(0, np.arange(RUNS, dtype=np.uint64)).mean
+    return float(f"{means.mean():.6g}"), float(f"{means.std():.6g}")
 
 
 def informed(policy: Policy, facts: Facts) -> Policy | None:
     """The policy with its parameters set to what is known; None if it is made for other rewards.
 
-    Parameters are recognised by their names: ``sd``, ``noise_sd``, ``sigma_a``, ``family``, ``horizon``, ``upper`` and
-    ``prior_sd``, which is set to infinity: no prior of the means is known.
+    Parameters are recognised by their names: ``sd``, ``noise_sd``, ``sigma_a``, ``family``, ``horizon``, ``upper``,
+    ``prior_mean`` and ``prior_sd``. Thompson sampling has the flat prior; others that need one have mean and standard
+    deviation of the arms' means.
 
     Examples
     --------
@@ -75,9 +90,12 @@ def informed(policy: Policy, facts: Facts) -> Policy | None:
     """
     known: dict[str, Any] = {
         "sd": facts.sd, "noise_sd": facts.sd, "sigma_a": SIGMA_A_PER_SD * facts.sd, "family": facts.family,
-        "horizon": facts.rounds, "upper": facts.reward_range[1], "prior_sd": math.inf,
+        "horizon": facts.rounds, "upper": facts.reward_range[1], "prior_mean": facts.mean, "prior_sd": facts.spread,
     }  # fmt: skip
-    given = {name: known[name] for name in policy.parameters if name in known and _is_given(policy, name)}
+    if isinstance(policy, ThompsonSampling):
+        known["prior_sd"] = math.inf
+        del known["prior_mean"]
+    given = {name: known[name] for name in policy.parameters if name in known}
     if Knowledge.RANGE in policy.must_know and "family" not in given and facts.reward_range != UNIT_INTERVAL:
         return None
     if given.get("family") not in (None, "gaussian"):
@@ -86,11 +104,6 @@ def informed(policy: Policy, facts: Facts) -> Policy | None:
         return _with(policy, given)
     except ValueError:  # a family that this policy does not have
         return _with(policy, {**given, "family": "gaussian", "sd": facts.sd}) if "family" in given else None
-
-
-def _is_given(policy: Policy, name: str) -> bool:
-    """Whether a parameter of this name is one of those that say something about the rewards."""
-    return name != "prior_sd" or type(policy).__name__ == "ThompsonSampling"
 
 
 def _with(policy: Policy, given: dict[str, Any]) -> Policy:

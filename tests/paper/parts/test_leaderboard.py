@@ -26,6 +26,7 @@ SMALL = Size(runs=16, rounds=400, seed=1)
         (bl.ReBoot(sigma_a=9.0), bl.GaussianBandit([1.0, 0.0], sd=2.0), bl.ReBoot(sigma_a=3.0)),
         (bl.UCB1(), bl.GaussianBandit([1.0, 0.0], sd=2.0), bl.UCB1(sd=2.0)),
         (bl.ThompsonSampling(), bl.GaussianBandit([1.0, 0.0]), bl.ThompsonSampling(prior_sd=math.inf, noise_sd=1.0)),
+        (bl.EnsembleSampling(), bl.GaussianBandit([3.0, 1.0]), bl.EnsembleSampling(prior_mean=2.0, noise_sd=1.0)),
         (bl.KLUCB(), bl.ExponentialBandit([2.0, 1.0]), bl.KLUCB("exponential")),
         (bl.KLUCB(), bl.StudentTBandit([1.0, 0.0], df=5.0), bl.KLUCB("gaussian", sd=1.0)),
         (bl.PHE(), bl.GaussianBandit([1.0, 0.0]), None),

@@ -6,16 +6,14 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from bootleader import policies as library
 from bootleader.bandits import Bandit, Drifting, GaussianBandit, Piecewise, Uniform
 from bootleader.paper._bootstrap_intervals import ratio
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._change_oracles import RestartedThompson, TrackingThompson
-from bootleader.paper._contenders import Facts, informed
 from bootleader.paper._paper_policies import ADAPTIVE, FLAT_TS
 from bootleader.paper._regret_curves import curves_frame, regret_curve
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size, Table
-from bootleader.policies import UCB1, Discounted, Policy
+from bootleader.policies import UCB1, Discounted, Policy, SlidingWindowUCB
 
 ARMS: Final = 5
 PHASES: Final = 5
@@ -63,12 +61,8 @@ def policies(size: Size) -> dict[str, Policy]:
     for name, policy in {"AdaptiveReBoot": ADAPTIVE, "TS flat": FLAT_TS, "UCB1": UCB1()}.items():
         for half_life in half_lives(size):
             found[f"{name}, half-life {half_life:,}"] = Discounted(policy, half_life=half_life)
-    windowed = getattr(library, "SlidingWindowUCB", None)
-    if windowed is not None:
-        facts = Facts(1.0, "gaussian", (-math.inf, math.inf), size.rounds_of())
-        made = informed(windowed(window=window(size)), facts)
-        if made is not None:
-            found[f"SlidingWindowUCB {window(size):,}"] = made
+    # Rewards within a range of b have an sd of at most b / 2: b = 2 for the sd of 1.
+    found[f"SlidingWindowUCB {window(size):,}"] = SlidingWindowUCB(window=window(size), b=2.0)
     return found
 
 
