@@ -24,27 +24,32 @@ RESCALED_RUNS: Final = 500  # in the other unit, where policies differ by factor
 LONG: Final = 20_000  # rounds of the problems that are not in the suite
 
 # Runs of slow policies at full size, by name and family of the rewards ("" for all families): with them the leaderboard
-# takes less than 20 minutes on two cores.
+# takes less than 20 minutes on two idle cores.
 FEWER_RUNS: Final[dict[tuple[str, str], int]] = {
     ("Giro", ""): 40,
-    ("NPTS", ""): 8,
-    ("BootstrappedUCB", ""): 200,
-    ("MultiplierBootstrap", ""): 500,
-    ("EnsembleSampling", ""): 1_000,
-    ("WRSDA", ""): 200,
+    ("NPTS", ""): 50,
+    ("WRSDA", ""): 100,
+    ("BootstrappedUCB", ""): 100,
     ("KLUCB", "bernoulli"): 200,
-    ("KLUCB", "exponential"): 500,
+    ("KLUCB", "exponential"): 200,
+    ("KLUCB", "gaussian"): 1_000,
     ("BayesUCB", ""): 200,
-    ("TsallisINF", ""): 1_000,
-    ("Exp3", ""): 1_000,
+    ("MultiplierBootstrap", ""): 400,
+    ("MaillardSampling", ""): 500,
+    ("KLMaillardSampling", ""): 500,
+    ("EnsembleSampling", ""): 500,
+    ("TsallisINF", ""): 500,
+    ("Exp3", ""): 500,
+    ("CHK", ""): 500,
+    ("MOSS", ""): 500,
     ("BetaThompson", ""): 1_000,
-    ("CHK", ""): 1_000,
-    ("MOSS", ""): 1_000,
     ("UCBTuned", ""): 1_000,
     ("UCBV", ""): 1_000,
-    ("MaillardSampling", ""): 1_000,
-    ("KLMaillardSampling", ""): 1_000,
+    ("IMED", ""): 1_000,
+    ("RBSDA", ""): 1_000,
+    ("LBSDA", ""): 1_000,
 }
+LONGEST: Final = {"NPTS": LONG}  # rounds: the time of a round grows with their number
 
 GAUSSIAN, BERNOULLI, EXPONENTIAL = "Gaussian", "Bernoulli", "exponential"
 HEAVY, UNEQUAL = "heavy tails", "unequal noise"
@@ -85,7 +90,7 @@ def runs_of(policy: Policy) -> int:
     --------
     >>> from bootleader import KLUCB
     >>> runs_of(KLUCB("bernoulli")), runs_of(KLUCB("gaussian"))
-    (200, 2000)
+    (200, 1000)
     """
     name, family = type(policy).__name__, str(policy.parameters.get("family", ""))
     return FEWER_RUNS.get((name, family), FEWER_RUNS.get((name, ""), RUNS))

@@ -13,7 +13,7 @@ from bootleader.bandits import BernoulliBandit, Uniform
 from bootleader.paper._bootstrap_intervals import Floats, Interval, quotient
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._contenders import contender_for, contenders, plays
-from bootleader.paper._leaderboard_problems import PROBLEMS, RESCALED_RUNS, RUNS, runs_at, runs_of
+from bootleader.paper._leaderboard_problems import LONGEST, PROBLEMS, RESCALED_RUNS, RUNS, runs_at, runs_of
 from bootleader.paper._paper_policies import ORACLE_TS
 from bootleader.paper._report_part import Size
 from bootleader.policies import Knowledge, Policy
@@ -47,7 +47,7 @@ def entries() -> Iterator[tuple[str, str, Policy]]:
     for name, policy in contenders().items():
         for title, problem in PROBLEMS.items():
             found = contender_for(policy, problem.bandit, problem.rounds)
-            if found is not None:
+            if found is not None and problem.rounds <= LONGEST.get(name, problem.rounds):
                 yield name, title, found
 
 
@@ -175,12 +175,12 @@ def knowledge_of(name: str) -> str:
 
 
 def knowledge_group(name: str) -> str:
-    """The kind of knowledge by which policies are grouped in the picture: nothing, sd, range or family."""
+    """The kind of knowledge by which policies are grouped in the picture: nothing, sd, prior, range or family."""
     policy = contenders()[name]
     if "family" in policy.parameters:
         return "family"
     informed = contender_for(policy, TIMED_BANDIT, TIMED_ROUNDS) or policy
-    for known in (Knowledge.RANGE, Knowledge.FAMILY, Knowledge.SD):
+    for known in (Knowledge.RANGE, Knowledge.FAMILY, Knowledge.PRIOR, Knowledge.SD):
         if known in informed.must_know:
             return str(known.value)
     return "nothing"

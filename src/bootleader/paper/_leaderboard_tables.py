@@ -30,6 +30,7 @@ OURS: Final = "AdaptiveReBoot"
 KINDS: Final = {
     "nothing": "must know nothing",
     "sd": "must know the sd",
+    "prior": "must know the sd and a prior",
     "family": "must know the family of the rewards",
     "range": "must know the range: Bernoulli only",
 }
