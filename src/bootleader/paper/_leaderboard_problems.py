@@ -33,7 +33,7 @@ FEWER_RUNS: Final[dict[tuple[str, str], int]] = {
     ("KLUCB", "bernoulli"): 200,
     ("KLUCB", "exponential"): 200,
     ("KLUCB", "gaussian"): 1_000,
-    ("BayesUCB", ""): 200,
+    ("BayesUCB", ""): 100,
     ("MultiplierBootstrap", ""): 400,
     ("MaillardSampling", ""): 500,
     ("KLMaillardSampling", ""): 500,
