@@ -254,6 +254,11 @@ def test_races(store, store_url):
         assert at_once(lambda: button.add_arm("gold"), lambda: other.add_arm("red")) == [None, None]
         assert set(other.arms) == {"blue", "green", "gold", "red"}
         assert button.check(), str(button.check())
+        units = store.create("units", bl.UCB1(), ["a", "b"], traffic=bl.Traffic(sticky=True))
+        theirs = second.open("units")
+        for number in range(12):  # two different arms in half of the races, if both could assign one
+            first = at_once(*(partial(each.decide, unit=f"u{number}") for each in (units, theirs)))
+            assert first[0].arm == first[1].arm
 
 
 # Size and time --------------------------------------------------------------------------------------------------------

@@ -35,16 +35,19 @@ def run_under_kills(url: str, folder: Path, kills: int, events: int) -> None:
     """Four workers; a random one is killed and replaced until so many kills and events have been."""
     rng = random.Random(kills)
     workers = [started(url, folder, number, number) for number in range(4)]
+    names = [f"worker-{number}" for number in range(4)]
     try:
         killed = 0
         while killed < kills or len(noted(folder)) < events:
             time.sleep(rng.uniform(0.05, 0.4) if killed < kills else 1.0)
             place = rng.randrange(4)
-            if killed < kills and len(noted(folder)) > 10 * killed:
+            at_work = folder / f"{names[place]}.txt"
+            if killed < kills and at_work.exists() and at_work.stat().st_size > 0:
                 workers[place].kill()
                 workers[place].communicate()
                 killed += 1
                 workers[place] = started(url, folder, 4 * killed + place, 4 * killed + place)
+                names[place] = f"worker-{4 * killed + place}"
             assert all(worker.poll() is None for worker in workers), [w.stderr.read() for w in workers if w.poll()]
         (folder / "stop").touch()
         for worker in workers:

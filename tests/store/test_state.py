@@ -72,6 +72,21 @@ def test_the_order_of_events_does_not_matter(memory, options):
     assert set(states) == {experiment._writer.replica().state.to_bytes()}
 
 
+def test_open_decisions_in_any_order_are_the_same_state(memory):
+    experiment = memory.create("open", bl.ReBoot(sigma_a=1.5), ["a", "b"], seed=1)
+    for _ in range(6):
+        experiment.decide(arm="a")
+    changes, *made = rows_of(experiment)
+    states = []
+    for order in (made, made[::-1]):
+        state = State(experiment._writer.settings)
+        state.apply([changes])
+        for row in order:
+            state.apply([row])
+        states.append(state.to_bytes())
+    assert states[0] == states[1]
+
+
 def test_snapshots_only_save_time(memory, monkeypatch):
     monkeypatch.setattr(_replica, "SNAPSHOT_EVENTS", 25)
     monkeypatch.setattr(_replica, "SNAPSHOT_BYTES", 10**9)
