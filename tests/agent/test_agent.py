@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,19 +12,8 @@ import pytest
 import bootleader as bl
 from bootleader.agent._serialization import checksum
 from bootleader.policies import POLICIES
-from tests.helpers import COLOURS, agent_of, exact_moments, run_python
-from tests.oracle.cases import POLICY_CASES
-
-
-def fed(agent: bl.Agent, rounds: int, seed: int = 0, scale: float = 1.0, offset: float = 0.0) -> list[str]:
-    """Play some rounds with Gaussian rewards, better the later an arm comes; return the choices."""
-    rng = np.random.default_rng(seed)
-    place = {name: k for k, name in enumerate(agent.arms)}
-    choices = []
-    for _ in range(rounds):
-        choices.append(agent.pull())
-        agent.update(choices[-1], scale * (0.4 * place[choices[-1]] + rng.normal()) + offset)
-    return choices
+from tests.agent.rewards import fed
+from tests.helpers import COLOURS, agent_of, run_python
 
 
 def test_two_calls_find_the_best_arm() -> None:
@@ -92,79 +79,6 @@ def test_adaptive_reboot_has_no_zero(scale: float, offset: float) -> None:
     assert fed(agent_of(), 2000, scale=scale, offset=offset) == fed(agent_of(), 2000)
 
 
-BAD = [
-    float("nan"), float("inf"), -float("inf"), 1e200, 10**400, "1", None, [1.0], np.array([1.0]), np.array(1.0), 1j,
-    Decimal("NaN"), Decimal("sNaN"), Decimal("1e400"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("reward", BAD, ids=str)
-@pytest.mark.parametrize("policy", [bl.AdaptiveReBoot(), bl.Giro()], ids=str)
-def test_a_bad_reward_raises_and_changes_nothing(policy: Any, reward: Any) -> None:
-    agent = agent_of(policy)
-    fed(agent, 20)
-    decision = agent.decide()
-    before = agent.to_json()
-    with pytest.raises((TypeError, ValueError), match="reward must be a finite number"):
-        agent.update("blue", reward)
-    with pytest.raises((TypeError, ValueError), match="reward must be a finite number"):
-        agent.update_many(["blue", "red"], [1.0, reward])
-    with pytest.raises((TypeError, ValueError), match="reward must be a finite number"):
-        agent.reward(decision.id, reward)
-    assert agent.to_json() == before
-
-
-@pytest.mark.parametrize(
-    "reward", [True, np.True_, 1, np.int8(1), np.float32(1), Fraction(1), Decimal("1.00"), np.float64(1)], ids=repr
-)
-def test_numbers_of_other_types_are_rewards(reward: Any) -> None:
-    agent, plain = agent_of(), agent_of()
-    agent.update("blue", reward)
-    plain.update("blue", 1.0)
-    assert agent.to_json() == plain.to_json()
-
-
-@pytest.mark.parametrize("arm", ["pink", 0, None, ["blue"]], ids=repr)
-def test_an_unknown_arm_raises_and_changes_nothing(arm: Any) -> None:
-    agent = agent_of()
-    before = agent.to_json()
-    with pytest.raises(LookupError, match="arm must be one of 'blue', 'green', 'red'"):
-        agent.update(arm, 1.0)
-    with pytest.raises(LookupError, match="arm must be one of"):
-        agent.update_many(["blue", arm], [1.0, 1.0])
-    assert agent.to_json() == before
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        ({"arms": "blue"}, "list of distinct strings"),
-        ({"arms": ["a", "a"]}, "'a' more than once"),
-        ({"arms": ["a", 3]}, "got 3"),
-        ({"arms": [""]}, "not empty"),
-        ({"arms": {"a": object()}}, "metadata of arm 'a'"),
-        ({"arms": {"red"}}, "a set has another order in every process, got {'red'}"),
-        ({"arms": frozenset({"red"})}, "a set has another order"),
-        ({"seed": -1}, "seed"),
-        ({"half_life": 0}, "half_life"),
-        ({"half_life": 0.99}, "a number of rounds, of at least 1, got 0.99; a factor of 0.99 .* half-life of 68.97"),
-        ({"half_life": 0.3}, "a number of rounds, of at least 1, got 0.3$"),
-        ({"maximize": 1}, "maximize"),
-        ({"max_open": 0}, "max_open"),
-        ({"max_age": -1.0}, "max_age"),
-        ({"clock": 5}, "clock must be a function that returns the time in seconds, got 5"),
-        ({"policy": "ReBoot"}, "policy must be"),
-        ({"policy": bl.ThompsonSampling(noise_sd="oracle")}, "oracle"),
-        ({"policy": bl.ThompsonSampling(noise_sd=(1.0, 2.0))}, "3 arms"),
-        ({"policy": bl.Giro(), "half_life": 10.0}, "moments only"),
-    ],
-    ids=lambda value: str(value)[:30],
-)
-def test_bad_parameters_raise(options: Any, match: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=match):
-        agent_of(**options)
-
-
 def test_batches_share_out_the_initial_pulls() -> None:
     agent = agent_of()
     batch = agent.pull_many(6)
@@ -212,35 +126,6 @@ def test_arms_come_and_go() -> None:
     agent.add_arm("gold", again=True)
     assert agent.pull() == "gold"
     assert agent.summary().loc["gold", "pulls"] == 0
-
-
-@pytest.mark.parametrize(
-    ("call", "match"),
-    [
-        (lambda agent: agent.add_arm("blue"), "already here"),
-        (lambda agent: agent.add_arm(3), "must be a string"),
-        (lambda agent: agent.add_arm("x", float("nan")), "plain JSON"),
-        (lambda agent: agent.add_arm("x", noise_sd=1.0), "needs none"),
-        (lambda agent: agent.pause_arm("x"), "arm must be one of"),
-        (lambda agent: agent.resume_arm("blue"), "not paused"),
-        (lambda agent: agent.remove_arm("x"), "arm must be one of"),
-        (lambda agent: agent.pull_many(-1), "n must be"),
-        (lambda agent: agent.decide(probability="no"), "probability must be True or False, got 'no'"),
-        (lambda agent: agent.update_many(["blue"], [1.0, 2.0]), "equally many"),
-        (lambda agent: agent.update_many("blue", [1.0]), "list of names"),
-        (lambda agent: agent.update_many(["blue"], np.ones((1, 1))), "one-dimensional"),
-        (lambda agent: agent.merge(agent), "count twice"),
-        (lambda agent: agent.merge("x"), "another Agent"),
-        (lambda agent: agent.merge(bl.Agent(bl.UCB1(), ["x"])), "same policy"),
-    ],
-)
-def test_bad_calls_raise_and_change_nothing(call: Any, match: str) -> None:
-    agent = agent_of()
-    fed(agent, 20)
-    before = agent.to_json()
-    with pytest.raises((TypeError, ValueError, LookupError), match=match):
-        call(agent)
-    assert agent.to_json() == before
 
 
 def test_without_an_active_arm_there_is_nothing_to_pull() -> None:
@@ -296,93 +181,6 @@ def test_importing_and_making_an_agent_compiles_nothing() -> None:
         "print([name for name in ('numba', 'pandas', 'matplotlib') if name in sys.modules])\n"
     )
     assert run_python(script).strip() == "[]"
-
-
-def test_moments_stay_right_far_from_zero() -> None:
-    rng = np.random.default_rng(1)
-    rewards = (1e9 + rng.normal(size=20_000)).tolist()
-    agent = agent_of(bl.ReBoot(sigma_a=1.5), ["only"])
-    agent.update_many(["only"] * len(rewards), rewards)
-    _, mean, rss = exact_moments(rewards)
-    arm = agent._learner.arms[0]
-    assert abs(float(Fraction(arm.anchor) + Fraction(arm.drift) - mean)) < 1e-6
-    assert abs(float(Fraction(arm.rss) / rss - 1)) < 1e-6
-
-
-@pytest.mark.slow
-def test_moments_stay_right_over_ten_million_updates() -> None:
-    """Exact arithmetic in whole multiples of 2^-22, of which all rewards around 1e9 consist."""
-    rng = np.random.default_rng(1)
-    agent = agent_of(bl.ReBoot(sigma_a=1.5), ["only"])
-    unit, base, count, total, squares = 2**22, 10**9, 0, 0, 0
-    for _ in range(100):
-        rewards = base + np.round(rng.normal(size=100_000) * unit) / unit
-        steps = [int(step) for step in (rewards - base) * unit]
-        agent.update_many(["only"] * len(rewards), rewards.tolist())
-        count, total, squares = count + len(steps), total + sum(steps), squares + sum(step * step for step in steps)
-    mean = Fraction(total, count * unit) + base
-    rss = (Fraction(squares) - Fraction(total * total, count)) / unit**2
-    arm = agent._learner.arms[0]
-    error = abs(float(Fraction(arm.anchor) + Fraction(arm.drift) - mean))
-    relative = abs(float(Fraction(arm.rss) / rss - 1))
-    print(f"after {count} updates: mean off by {error:.3g} sd, RSS by {relative:.3g}")
-    assert count == 10**7
-    assert error < 1e-6
-    assert relative < 1e-6
-
-
-@pytest.mark.parametrize("case", POLICY_CASES, ids=lambda case: case.id)
-def test_merging_adds_up_in_any_order(case: Any) -> None:
-    rng = np.random.default_rng(2)
-    parts = []
-    for part in range(3):
-        agent = agent_of(case.policy, seed=part)
-        for k, arm in enumerate(COLOURS):
-            rewards = 1e3 + rng.normal(k, 1.0 + k, size=20 + 10 * part)
-            agent.update_many([arm] * len(rewards), rewards)
-        parts.append(agent.to_json())
-    tables = []
-    for order in [(0, 1, 2), (2, 1, 0), (1, 2, 0)]:
-        agents = [bl.Agent.from_json(parts[k]) for k in order]
-        agents[0].merge(agents[1])
-        agents[0].merge(agents[2])
-        tables.append([agents[0]._learner.state_now(slot) for slot in range(3)])
-    for table in tables[1:]:
-        for one, other in zip(tables[0], table, strict=True):
-            assert one.count == other.count == 90.0
-            assert one.mean == pytest.approx(other.mean, rel=1e-12)
-            assert one.rss == pytest.approx(other.rss, rel=1e-12)
-            assert (one.third, one.fourth) == pytest.approx((other.third, other.fourth), rel=1e-11)
-            assert np.allclose(
-                sorted(value + one.anchor for value in one.history),
-                sorted(value + other.anchor for value in other.history),
-                rtol=1e-12,
-            )
-
-
-def test_merging_is_learning_it_all_in_one_place() -> None:
-    here, there, whole = agent_of(), agent_of(arms=["red", "gold", "gone"]), agent_of(arms=[*COLOURS, "gold"])
-    here.add_arm("gone")
-    here.remove_arm("gone")
-    there.pause_arm("gold")
-    rng = np.random.default_rng(3)
-    for agent, arms in [(here, COLOURS), (there, ["red", "gold"])]:
-        for arm in arms * 10:
-            reward = rng.normal()
-            agent.update(arm, reward)
-            whole.update(arm, reward)
-    there.update("gone", 1.0)
-    here.merge(there)
-    assert list(here.arms) == [*COLOURS, "gold"]
-    assert here.paused == ["gold"]
-    np.testing.assert_allclose(
-        here.summary()[["pulls", "mean", "standard_error"]], whole.summary()[["pulls", "mean", "standard_error"]]
-    )
-    for name in here.arms:
-        one, other = (agent._learner.state_now(agent._slots[name]) for agent in (here, whole))
-        assert (one.third, one.fourth) == pytest.approx((other.third, other.fourth), rel=1e-9)
-        assert one.fourth > 0.0
-    assert here.pull() in COLOURS
 
 
 def test_the_summary_and_the_repr_tell_what_there_is() -> None:
