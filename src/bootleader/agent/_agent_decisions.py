@@ -9,7 +9,7 @@ from bootleader._core.rng import Stream
 from bootleader.agent._agent_core import AgentCore
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Store
-from bootleader.agent._decisions import Assignment, Decision, Group, Receipt, RewardedDecision
+from bootleader.agent._decisions import Assignment, Decision, Group, Receipt, RewardedDecision, fast_tuple
 from bootleader.agent._final_choice import final_choice
 from bootleader.agent._learner_factory import keeps_moments
 from bootleader.agent._pending_changes import Draft
@@ -79,7 +79,8 @@ class AgentDecisions(AgentCore):
         stores = ledger.issuing(decision_id, name, now)
         stores += (draws, (setattr, arm, "in_flight", arm.in_flight + 1))
         self._learner.commit_draws(stores)
-        return Decision(decision_id, name, *_chance_of(slot, chances))
+        chance, error = (None, None) if chances is None else _chance_of(slot, chances)
+        return fast_tuple(Decision, (decision_id, name, chance, error, False))
 
     @property
     def _group(self) -> Group:
@@ -136,7 +137,7 @@ class AgentDecisions(AgentCore):
             raise LookupError(ledger.why_unknown(decision_id))
         if isinstance(found, RewardedDecision):
             return found.reported_again(decision_id, number)
-        if found.group == Group.PLAIN and found.live and not ledger.is_full(now, rewarded=1):  # nearly always
+        if found.live and not found.group and not ledger.is_full(now, rewarded=1):  # nearly always
             value = number if self.maximize else -number
             learner.update(self._slots[found.arm], value, ledger.rewarding(decision_id, number, now))
             return Receipt.COUNTED

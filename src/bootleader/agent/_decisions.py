@@ -20,6 +20,8 @@ from bootleader.agent._validation import LATEST, MOST_REWARDS
 DEFAULT_LIMIT: Final = 100_000
 DEFAULT_AGE: Final = 7 * 86_400.0
 
+fast_tuple: Final = tuple.__new__  # makes a NamedTuple in half the time that its own constructor takes
+
 _WALL_AHEAD: Final = time.time() - time.monotonic()
 
 
@@ -232,7 +234,7 @@ class Ledger:
 
     def issuing(self, decision_id: str, arm: str, now: float, group: int = Group.PLAIN) -> list[Store]:
         """What opens a decision."""
-        decision = OpenDecision(arm, now, True, group)
+        decision = fast_tuple(OpenDecision, (arm, now, True, group))
         return [(setitem, self.open, decision_id, decision), (setattr, self, "issued", self.issued + 1)]
 
     def assigning(self, unit: str, assignment: Assignment) -> list[Store]:
@@ -241,7 +243,7 @@ class Ledger:
 
     def rewarding(self, decision_id: str, value: float, now: float) -> list[Store]:
         """What gives an open decision its reward."""
-        rewarded = RewardedDecision(value, now, self.open[decision_id].live)
+        rewarded = fast_tuple(RewardedDecision, (value, now, self.open[decision_id].live))
         return [(OrderedDict.pop, self.open, decision_id, None), (setitem, self.rewarded, decision_id, rewarded)]
 
     def forgetting(self, table: OrderedDict[str, Any], ids: list[str]) -> list[Store]:

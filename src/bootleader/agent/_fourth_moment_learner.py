@@ -20,8 +20,8 @@ class FourthMomentLearner(IndexLearner):
 
     def update(self, slot: int, reward: float, decision: list[Store] | None = None) -> None:
         laws, now = self.laws, self.rounds + 1
-        place = laws.place.get(slot)
-        if place is not None and now < self.slow_at:  # nearly every reward
+        if now < self.slow_at and slot in laws.place:  # nearly every reward
+            place = laws.place[slot]
             arm, view = self.arms[slot], self._statistics
             if self.half_life is None:
                 count, anchor, drift, rss, third, fourth = pebay(

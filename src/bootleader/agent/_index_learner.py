@@ -91,11 +91,11 @@ class IndexLearner(Learner):
     def pull(self) -> int:
         laws = self.fast
         if laws is not None:  # nearly every choice
-            streams = self.streams
+            streams, location = self.streams, laws.location
             start = streams.at
-            stop = start + len(laws.location)
+            stop = start + len(location)
             if stop <= streams.next_rejected:
-                indices = list(map(add, laws.location, map(mul, laws.scale, streams.values[start:stop])))
+                indices = list(map(add, location, map(mul, laws.scale, streams.values[start:stop])))
                 best = max(indices)
                 if indices.count(best) == 1:
                     streams.at = stop
@@ -182,8 +182,8 @@ class IndexLearner(Learner):
 
     def update(self, slot: int, reward: float, decision: list[Store] | None = None) -> None:
         laws, now = self.laws, self.rounds + 1
-        place = laws.place.get(slot)
-        if place is not None and now < self.slow_at:  # nearly every reward
+        if now < self.slow_at and slot in laws.place:  # nearly every reward
+            place = laws.place[slot]
             arm, view = self.arms[slot], self._statistics
             if self.half_life is None:
                 count, anchor, drift, rss = welford(arm.count, arm.anchor, arm.drift, arm.rss, reward)

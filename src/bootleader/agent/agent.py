@@ -246,10 +246,12 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
             raise ValueError(
                 "give decide a unit, such as a visitor's id: the agent's traffic has a holdout or is sticky"
             )
-        asked = boolean("probability", probability)
+        if probability is not True and probability is not False:
+            boolean("probability", probability)
         with self._lock:
-            self._finish()
-            return self._decided(unit, asked)
+            if self._learner.pending is not None:
+                self._learner.finish()
+            return self._decided(unit, bool(probability))
 
     def reward(self, decision_id: str, value: float) -> Receipt:
         """Report the reward of a decision, in any order, once.
