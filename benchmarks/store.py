@@ -19,7 +19,7 @@ from bootleader.store._events import Kind, new_event
 from bootleader.store._state import State
 
 ARMS = [f"arm {number}" for number in range(10)]
-LENGTHS = (10**3, 10**4, 10**5)
+LENGTHS = (10**3, 10**4, 10**5, 10**6)
 LONG = 10**7  # only with --repeats above LONG_REPEATS: it takes some minutes and 3 GB
 LONG_REPEATS = 20
 ROUNDS = 60

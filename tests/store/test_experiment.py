@@ -324,14 +324,14 @@ def in_child(button, answers) -> None:
 def test_a_fork_gets_connections_of_its_own(button):
     before = button.decide()
     context = multiprocessing.get_context("fork")
-    answers = context.SimpleQueue()
+    answers = context.Queue()
     children = [context.Process(target=in_child, args=(button, answers)) for _ in range(3)]
     with button._writer.lock:  # held by this thread at the fork
         for child in children:
             child.start()
-    told = [answers.get() for _ in children]
+    told = [answers.get(timeout=60) for _ in children]
     for child in children:
-        child.join()
+        child.join(60)
         assert child.exitcode == 0
     assert len({decision for decision, _ in told}) == 3
     assert button.reward(before.id, 1.0) == Receipt.COUNTED

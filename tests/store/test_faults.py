@@ -156,6 +156,15 @@ def test_a_connection_that_breaks_after_the_commit_counts_once(server, monkeypat
         assert button.check()
 
 
+def test_more_threads_than_connections(server):
+    with bl.Store(server.new_database()) as store:
+        button = created(store)
+        decisions = at_once(*(button.decide for _ in range(20)))
+        assert len({decision.id for decision in decisions}) == 20
+        assert len(store._backend._idle) <= 8
+        assert len(button.log()) == 20
+
+
 def test_a_lock_that_is_held_too_long(tmp_path, server):
     with bl.Store(f"sqlite:///{tmp_path}/shop.db", timeout=0.2) as store:
         button = created(store)

@@ -38,6 +38,7 @@ TYPES: Final = {
 }  # fmt: skip
 AFTER: Final = "(txn >= ?::bigint OR txn = ANY(?::bigint[]))"
 WITHIN: Final = "(txn < ?::bigint AND NOT txn = ANY(?::bigint[]))"
+CONNECTIONS: Final = 8  # of a process at a time: a server has a hundred by default, for all processes together
 _inherited: list[Any] = []  # connections of a parent process: never used and never closed here
 
 
@@ -58,7 +59,7 @@ class Snapshot(NamedTuple):
 
 
 class PostgresBackend(SqlBackend):
-    """A PostgreSQL database. Connections are opened as threads need them, and kept."""
+    """A PostgreSQL database. Connections are opened as threads need them, up to a limit, and kept."""
 
     start = "0:0:"
     dialect = POSTGRES
@@ -79,7 +80,7 @@ class PostgresBackend(SqlBackend):
         super().__init__(timeout)
         self._psycopg, self._url = psycopg, url
         self._idle: list[psycopg.Connection[Any]] = []
-        self._lock = threading.Lock()
+        self._lock, self._free = threading.Lock(), threading.BoundedSemaphore(CONNECTIONS)
         weakref.finalize(self, _close_all, self._idle)
         self._offset = 0
         self._ready = False
@@ -123,17 +124,23 @@ class PostgresBackend(SqlBackend):
 
     @contextlib.contextmanager
     def _borrowed(self) -> Iterator[psycopg.Connection[Any]]:
-        with self._lock:
-            connection = self._idle.pop() if self._idle else None
-        if connection is None or connection.closed:
-            connection = self._connect()
+        free = self._free
+        if not free.acquire(timeout=self.timeout):
+            raise StoreError(f"all {CONNECTIONS} connections were in use for {self.timeout:g} seconds", "unavailable")
         try:
-            yield connection
-        except BaseException:
-            connection.close()
-            raise
-        with self._lock:
-            self._idle.append(connection)
+            with self._lock:
+                connection = self._idle.pop() if self._idle else None
+            if connection is None or connection.closed:
+                connection = self._connect()
+            try:
+                yield connection
+            except BaseException:
+                connection.close()
+                raise
+            with self._lock:
+                self._idle.append(connection)
+        finally:
+            free.release()
 
     def _with_connection(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
         """Do some work; connect again while the server is away, until the timeout."""
@@ -158,7 +165,7 @@ class PostgresBackend(SqlBackend):
             wait = min(2.0 * wait, 0.5)
 
     def forget_connections(self) -> None:
-        self._lock = threading.Lock()
+        self._lock, self._free = threading.Lock(), threading.BoundedSemaphore(CONNECTIONS)
         _inherited.extend(self._idle)
         self._idle.clear()
 
