@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -70,6 +71,25 @@ def test_the_order_of_events_does_not_matter(memory, options):
             state.arms[arm].waiting = experiment._writer.replica().state.arms[arm].waiting
         states.append(state.to_bytes())
     assert set(states) == {experiment._writer.replica().state.to_bytes()}
+
+
+def test_summary_and_verdict_are_those_of_the_log(memory):
+    """Against the log, read naively: exact means of each arm's rewards as they are now."""
+    experiment = played(memory)
+    log = experiment.log().dropna(subset=["reward"])
+    table = experiment.summary()
+    for arm, rewards in log.groupby("arm")["reward"]:
+        if arm in table.index:  # one arm was removed
+            exact = [Fraction(value) for value in rewards]
+            mean = sum(exact) / len(exact)
+            assert table.loc[arm, "pulls"] == len(exact)
+            assert table.loc[arm, "mean"] == float(mean)
+            rss = float(sum((value - mean) ** 2 for value in exact))
+            assert table.loc[arm, "standard_error"] == pytest.approx((rss / (len(exact) - 1) / len(exact)) ** 0.5)
+    theirs = bl.verdict(log[log["arm"].isin(table.index)])
+    ours = experiment.verdict()
+    assert [answer.mean for answer in ours.arms] == pytest.approx([answer.mean for answer in theirs.arms])
+    assert len(experiment.open_decisions) == experiment.log()["reward"].isna().sum()
 
 
 def test_open_decisions_in_any_order_are_the_same_state(memory):

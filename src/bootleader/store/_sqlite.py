@@ -64,7 +64,10 @@ class SqliteBackend(SqlBackend):
         connection = apsw.Connection(self.path, vfs=self._vfs)
         connection.set_busy_handler(self._wait())
         if self.path != MEMORY:
-            connection.execute("PRAGMA journal_mode = WAL")
+            if connection.execute("PRAGMA journal_mode = WAL").fetchone() != (
+                "wal",
+            ):  # such as a file system without shared memory
+                raise StoreError(f"SQLite cannot keep a write-ahead log beside {shown(self.path)}", "unavailable")
         connection.execute("PRAGMA synchronous = FULL")
         execute: Execute = lambda sql, args: connection.execute(sql, args).fetchall()  # noqa: E731
         connection.execute("BEGIN IMMEDIATE")

@@ -310,6 +310,13 @@ class Experiment:
         with self._writer.lock:
             return [arm.name for arm in self._writer.replica().state.playing if not arm.active]
 
+    @property
+    def open_decisions(self) -> dict[str, str]:
+        """The decisions that wait for a reward: id to arm, oldest first. Reads the whole log."""
+        log = self.log()
+        waiting = log[log["reward"].isna()]
+        return dict(zip(waiting["id"], waiting["arm"], strict=True))
+
     def add_arm(self, name: str, metadata: Any = None, *, again: bool = False, noise_sd: float | None = None) -> None:
         """Take in a new arm, for all processes.
 
