@@ -11,7 +11,10 @@ from pathlib import Path
 from benchmarks import scaling
 from benchmarks.measuring import as_markdown
 
-SPEED = ("startup", "small_k", "large_k", "own_rules", "agent", "store", "answers", "distributed", "cells", "scaling")
+SPEED = (
+    "startup", "small_k", "large_k", "own_rules", "agent", "agent_contexts", "store", "answers", "distributed", "cells",
+    "scaling",
+)  # fmt: skip
 REGRET = ("linear", "robustness", "many_arms_regret")  # only when asked for: they take as long as a reproduction
 SECTIONS = SPEED + REGRET
 

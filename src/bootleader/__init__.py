@@ -2,7 +2,7 @@
 
 from bootleader import bandits, policies
 from bootleader._version import __version__
-from bootleader.agent import Agent, Decision, Probabilities, Ramp, Receipt, Traffic
+from bootleader.agent import Agent, ContextualAgent, Decision, Features, Probabilities, Ramp, Receipt, Traffic
 from bootleader.bandits import *  # noqa: F403
 from bootleader.comparison import Ranking, Rewards, compare, read_rewards
 from bootleader.inference import confidence_sequence, evaluate, verdict
@@ -23,8 +23,10 @@ __all__ = [
     "BulkReceipt",
     "Check",
     "Comparison",
+    "ContextualAgent",
     "Decision",
     "Experiment",
+    "Features",
     "GeometricDelay",
     "Probabilities",
     "Ramp",

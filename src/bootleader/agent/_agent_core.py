@@ -19,20 +19,23 @@ from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Store
 from bootleader.agent._decisions import Ledger
 from bootleader.agent._final_choice import final_chances, traffic_stream
+from bootleader.agent._learner import Learner
 from bootleader.agent._learner_factory import known_sds, learner_of
 from bootleader.agent._pending_changes import Draft
 from bootleader.agent._probabilities import Chances, choice_chances
 from bootleader.agent._validation import MOST_REWARDS, boolean, half_life_of
 from bootleader.agent.traffic import Traffic
-from bootleader.policies import Discounted, Policy
+from bootleader.policies import Discounted
 
 
 class AgentCore:
     """A learner, a ledger of decisions, and the arms' names."""
 
+    _context: tuple[Any, ...] | None = None  # of the present call, where there are contexts
+
     def __init__(
         self,
-        policy: Policy,
+        policy: Any,
         metadata: Mapping[str, Any],
         seed: int | None,
         maximize: bool,
@@ -48,7 +51,7 @@ class AgentCore:
         self.maximize = boolean("maximize", maximize)
         self.half_life = None if half_life is None else half_life_of(half_life)
         self.seed = secrets.randbits(64) if seed is None else seed_of(seed)
-        self._learner = learner_of(policy, self.seed, maximize, self.half_life)
+        self._learner = self._new_learner()
         self._largest_reward = self._learner.largest_reward
         self._ledger = ledger
         self._metadata: dict[str, Any] = {}
@@ -66,6 +69,10 @@ class AgentCore:
         states = [ArmState(noise_sd=noise_sd) for noise_sd in sds]
         stores = self._adding(draft, dict(zip(metadata, states, strict=True)), metadata)
         self._learner.commit(draft.stores() + stores)
+
+    def _new_learner(self) -> Learner:
+        """A learner without arms."""
+        return learner_of(self.policy, self.seed, self.maximize, self.half_life)
 
     def _finish(self) -> None:
         """Finish what an interrupted call has committed."""

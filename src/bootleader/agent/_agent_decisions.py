@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from operator import setitem
+from typing import Any
 
 from bootleader._core.moments import pebay
 from bootleader._core.rng import Stream
@@ -76,7 +77,7 @@ class AgentDecisions(AgentCore):
         """Remember a decision that changes nothing else of the learner: nearly every one."""
         ledger, arm, name = self._ledger, self._learner.arms[slot], self._names[slot]
         decision_id = ledger.next_id()
-        stores = ledger.issuing(decision_id, name, now)
+        stores = ledger.issuing(decision_id, name, now, Group.PLAIN, self._context)
         stores += (draws, (setattr, arm, "in_flight", arm.in_flight + 1))
         self._learner.commit_draws(stores)
         chance, error = (None, None) if chances is None else _chance_of(slot, chances)
@@ -110,7 +111,9 @@ class AgentDecisions(AgentCore):
         if not is_holdout:
             draft.wait_for(slot)
         arm, decision_id = self._names[slot], ledger.next_id()
-        stores = stores + self._giving_up(draft, now, opened=1) + ledger.issuing(decision_id, arm, now, group)
+        stores = (
+            stores + self._giving_up(draft, now, opened=1) + ledger.issuing(decision_id, arm, now, group, self._context)
+        )
         self._learner.commit(stores + draft.stores())
         return Decision(decision_id, arm, 1.0 if is_holdout else probability, standard_error, is_holdout)
 
@@ -139,6 +142,8 @@ class AgentDecisions(AgentCore):
             return found.reported_again(decision_id, number)
         if found.live and not found.group and not ledger.is_full(now, rewarded=1):  # nearly always
             value = number if self.maximize else -number
+            if found.context is not None:
+                self._recall(found.context)
             learner.update(self._slots[found.arm], value, ledger.rewarding(decision_id, number, now))
             return Receipt.COUNTED
         draft = Draft(learner)
@@ -146,11 +151,17 @@ class AgentDecisions(AgentCore):
         if found.is_learnt:
             slot = self._slots[found.arm]
             draft.arm(slot).in_flight -= 1
+            if found.context is not None:
+                self._recall(found.context)
             learner.learn(draft, slot, number if self.maximize else -number)
         if found.group != Group.PLAIN:
             stores += self._comparing(found.group == Group.HOLDOUT, number)
         learner.commit(stores + draft.stores())
         return Receipt.COUNTED if found.live else Receipt.ARM_REMOVED
+
+    def _recall(self, context: tuple[Any, ...]) -> None:
+        """Let the learner know which context a reward belongs to."""
+        raise TypeError(f"{type(self).__name__} has no contexts")
 
     def _comparing(self, in_holdout: bool, number: float) -> list[Store]:
         """What adds a reward to its side of the comparison with the holdout."""

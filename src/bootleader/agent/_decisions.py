@@ -105,6 +105,7 @@ class OpenDecision(NamedTuple):
     time: float
     live: bool = True  # False once the arm is removed
     group: int = Group.PLAIN
+    context: tuple[Any, ...] | None = None  # of an agent with contexts
 
     @property
     def is_learnt(self) -> bool:
@@ -232,9 +233,11 @@ class Ledger:
 
     # Changes -------------------------------------------------------------------------------------------------------
 
-    def issuing(self, decision_id: str, arm: str, now: float, group: int = Group.PLAIN) -> list[Store]:
+    def issuing(
+        self, decision_id: str, arm: str, now: float, group: int = Group.PLAIN, context: tuple[Any, ...] | None = None
+    ) -> list[Store]:
         """What opens a decision."""
-        decision = fast_tuple(OpenDecision, (arm, now, True, group))
+        decision = fast_tuple(OpenDecision, (arm, now, True, group, context))
         return [(setitem, self.open, decision_id, decision), (setattr, self, "issued", self.issued + 1)]
 
     def assigning(self, unit: str, assignment: Assignment) -> list[Store]:

@@ -30,6 +30,10 @@ def next_given_up(arms: Sequence[ArmState]) -> float:
     return min((arm.awaited[0] for arm in arms if arm.awaited), default=math.inf) + patience(len(arms))
 
 
+def _set_law(laws: Laws, place: int, law: Law) -> None:
+    laws.set(place, law)
+
+
 class Draft:
     """A learner's state as it will be.
 
@@ -218,7 +222,7 @@ class Draft:
             stores.append((setitem, history, slice(len(history), None), values))
         if self._initial is not None:
             stores += self._initial.stores()
-        stores += [(Laws.set, learner.laws, place, law) for place, law in self._law_changes.items()]
+        stores += [(_set_law, learner.laws, place, law) for place, law in self._law_changes.items()]
         if self.stale != learner.stale:
             stores.append((setattr, learner, "stale", self.stale))
         if self.give_up_at != learner.give_up_at:

@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER
 from bootleader._core.validation import LARGEST, SMALLEST
+from bootleader.agent._contextual_schema import ContextsRecord
 from bootleader.agent._decisions import Group
 from bootleader.agent._validation import LARGEST_REWARD, LATEST, MOST_REWARDS
 from bootleader.agent.traffic import LONGEST_UNIT
@@ -157,6 +158,7 @@ class Document(Record):
     index: IndexRecord
     decisions: DecisionsRecord
     traffic: TrafficRecord | UnsetType = UNSET
+    contexts: ContextsRecord | UnsetType = UNSET
 
 
 def refuse(why: str) -> ValueError:

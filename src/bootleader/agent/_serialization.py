@@ -11,16 +11,25 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bootleader._core.text import printable, shown
 from bootleader.agent._arm_state import ArmState
+from bootleader.agent._contextual_document import (
+    checked_features,
+    contexts_of,
+    index_rule,
+    pooled_kurtosis,
+    with_models,
+)
 from bootleader.agent._decisions import Assignment, OpenDecision, RewardedDecision
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._initial_pulls import InitialPulls
 from bootleader.agent._large_k import Thresholds
 from bootleader.agent._laws import Laws, Pooled
 from bootleader.agent._learner import HistoryLearner, Learner
+from bootleader.agent._linear_learner import LinearLearner
 from bootleader.agent._pending_changes import next_given_up
 from bootleader.agent._random_streams import Streams
+from bootleader.agent.features import Features
 from bootleader.agent.traffic import Traffic
-from bootleader.policies import POLICIES, Policy
+from bootleader.policies import CONTEXTUAL_POLICIES, POLICIES, Policy
 
 if TYPE_CHECKING:
     from bootleader.agent._agent_core import AgentCore
@@ -69,6 +78,8 @@ def written(agent: AgentCore) -> str:
             "sides": [_side(side) for side in agent._sides],
             "units": [[unit, *kept] for unit, kept in ledger.units.items()],
         }
+    if isinstance(learner, LinearLearner):
+        body["contexts"] = contexts_of(agent)
     return json.dumps({**body, "checksum": checksum(body)}, allow_nan=False)
 
 
@@ -154,9 +165,11 @@ def read(
     if body.pop("checksum", None) != _checksum_of(body):
         raise refuse("its checksum does not match its contents, so it was changed after it was written")
     checked = validated(body)
-    policy = policy_of(checked.policy.name, checked.policy.parameters, extra_policies, len(checked.arms))
-    check_document(checked, policy.rule)
-    return _built(agent_type, checked, policy, clock)
+    kinds = (*map(type, CONTEXTUAL_POLICIES), *extra_policies)
+    policy = policy_of(checked.policy.name, checked.policy.parameters, kinds, len(checked.arms))
+    check_document(checked, index_rule(policy.rule))
+    features, contexts = checked_features(checked, policy.rule)
+    return _built(agent_type, checked, policy, clock, features, contexts)
 
 
 def _parsed(document: str | bytes) -> dict[str, Any]:
@@ -191,11 +204,11 @@ def _checksum_of(body: dict[str, Any]) -> str:
         raise refuse("it holds a number beyond all floats, or is nested too deep") from None
 
 
-def policy_of(name: str, given: dict[str, Any], extra: Sequence[type[Policy]], arms: int = 1) -> Policy:
+def policy_of(name: str, given: dict[str, Any], extra: Sequence[type[Any]], arms: int = 1) -> Any:
     """The policy that :func:`plain_policy` describes, or ``ValueError``."""
     from bootleader.agent._schema import refuse
 
-    kinds: dict[str, type[Policy]] = {kind.__name__: kind for kind in (*map(type, POLICIES), *extra)}
+    kinds: dict[str, type[Any]] = {kind.__name__: kind for kind in (*map(type, POLICIES), *extra)}
     if name not in kinds:
         raise refuse(f"its policy {shown(name)} is unknown; give the class in policies=")
     parameters = {
@@ -212,7 +225,10 @@ def policy_of(name: str, given: dict[str, Any], extra: Sequence[type[Policy]], a
         raise refuse(f"its policy {name} does not accept its parameters: {printable(str(error), 200)}") from None
 
 
-def _built(agent_type: type[Any], document: Document, policy: Policy, clock: Callable[[], float]) -> Any:
+def _built(
+    agent_type: type[Any], document: Document, policy: Any, clock: Callable[[], float], features: Features | None,
+    contexts: Sequence[Any],
+) -> Any:  # fmt: skip
     """The agent of a checked document."""
     from bootleader.agent._schema import TrafficRecord
 
@@ -223,6 +239,7 @@ def _built(agent_type: type[Any], document: Document, policy: Policy, clock: Cal
         seed=int(document.seed, 16),
         maximize=document.maximize,
         half_life=document.half_life,
+        features=features,
         traffic=_traffic(document),
         max_open=decisions.max_open,
         max_age=decisions.max_age,
@@ -234,7 +251,10 @@ def _built(agent_type: type[Any], document: Document, policy: Policy, clock: Cal
     agent._removed = dict.fromkeys(document.removed)
     ledger = agent._ledger
     ledger.issued = decisions.issued
-    ledger.open.update((row.key, OpenDecision(row.arm, row.time, row.live, row.group)) for row in decisions.open)
+    ledger.open.update(
+        (row.key, OpenDecision(row.arm, row.time, row.live, row.group, context))
+        for row, context in zip(decisions.open, contexts, strict=True)
+    )
     ledger.rewarded.update((key, RewardedDecision(value, time, ok)) for key, value, time, ok in decisions.rewarded)
     times = [row.time for row in decisions.open] + [row[2] for row in decisions.rewarded]
     if isinstance(traffic := document.traffic, TrafficRecord):
@@ -295,6 +315,7 @@ def _fill(learner: Learner, document: Document) -> None:
         for arm in document.arms
     ]
     learner.prepare(len(arms))
+    arms = with_models(learner, arms, document)
     learner.arms, learner.rounds, learner.give_up_at = arms, document.rounds, next_given_up(arms)
     learner.initial = InitialPulls(document.initial)
     noise, spare = int(document.streams.noise, 16), int(document.streams.spare, 16)
@@ -313,7 +334,7 @@ def _fill_laws(learner: Learner, document: Document) -> None:
     variance, pooled_at, tree = index.variance, index.pooled_at, index.tree
     assert isinstance(variance, float)  # by check_document
     assert isinstance(pooled_at, int)
-    pooled = Pooled(variance, index.kurtosis if isinstance(index.kurtosis, float) else 0.0)
+    pooled = Pooled(variance, index.kurtosis if isinstance(index.kurtosis, float) else pooled_kurtosis(document))
     if index.stale:
         learner.laws = Laws.none(pooled, pooled_at)
     else:

@@ -72,6 +72,11 @@ def probability_elsewhere(value: Any) -> float | None:
     return real("probability", value, "above 0 and at most 1, or False", low=0.0, high=1.0)
 
 
+def no_features(context: Any) -> TypeError:
+    """The error for a context that is given to an agent without features."""
+    return TypeError(f"the agent has no features, so it takes no context, got {shown(context)}")
+
+
 def boolean(name: str, value: Any) -> bool:
     """True or False, or raise."""
     if not isinstance(value, bool):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,9 +22,17 @@ from bootleader.agent._decisions import (
 )
 from bootleader.agent._document_calls import DocumentCalls
 from bootleader.agent._pending_changes import Draft
-from bootleader.agent._validation import boolean, named_arms, probability_elsewhere, reward_of, summary_of
+from bootleader.agent._validation import (
+    boolean,
+    named_arms,
+    no_features,
+    probability_elsewhere,
+    reward_of,
+    summary_of,
+)
+from bootleader.agent.features import Features
 from bootleader.agent.traffic import Traffic, unit_of
-from bootleader.policies import Policy
+from bootleader.policies import ContextualPolicy, Policy
 
 
 class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
@@ -48,6 +56,9 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
         In rounds, at least 1, for rewards that drift: a reward counts half as much when so many rewards (of any arm)
         have come after it. Index policies only, that is all but Giro and two-point weights. An arm's count never
         fades below the number of its initial pulls.
+    features : Features, optional
+        What is known of each choice, for a contextual policy such as ``AdaptiveLinReBoot()``. The agent is then a
+        :class:`ContextualAgent`: :meth:`pull`, :meth:`update` and :meth:`decide` take a context.
     traffic : Traffic, optional
         Rules that decide together with the policy: a floor, a holdout, sticky units, a ramp for new arms.
     max_open : int
@@ -77,27 +88,51 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
     <Receipt.COUNTED: 'counted'>
     """
 
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        """An agent; with features, one that takes contexts."""
+        if cls is Agent and options.get("features") is not None:
+            from bootleader.agent.contextual_agent import ContextualAgent
+
+            return object.__new__(ContextualAgent)  # type: ignore[return-value]
+        return object.__new__(cls)
+
     def __init__(
         self,
-        policy: Policy,
+        policy: Policy | ContextualPolicy,
         arms: Iterable[str] | Mapping[str, Any],
         *,
         seed: int | None = None,
         maximize: bool = True,
         half_life: float | None = None,
+        features: Features | None = None,
         traffic: Traffic | None = None,
         max_open: int = DEFAULT_LIMIT,
         max_age: float = DEFAULT_AGE,
         clock: Callable[[], float] = steady_clock,
     ) -> None:
-        if not isinstance(policy, Policy):
-            raise TypeError(f"policy must be a policy of the library, such as AdaptiveReBoot(), got {shown(policy)}")
+        if not isinstance(policy, ContextualPolicy if features is not None else Policy):
+            raise self._wrong_policy(policy)
+        self._set_features(features)
         ledger = Ledger(whole("max_open", max_open, 1), positive("max_age", max_age), clock)
         super().__init__(policy, named_arms(arms), seed, maximize, half_life, ledger, traffic)
 
+    def _set_features(self, features: Features | None) -> None:
+        if features is not None:
+            raise TypeError("a subclass of Agent takes no features: make one of ContextualAgent")
+
+    @staticmethod
+    def _wrong_policy(policy: Any) -> TypeError:
+        if isinstance(policy, ContextualPolicy):
+            return TypeError(f"{policy!r} needs contexts: give features=, such as Features(visits=float)")
+        if isinstance(policy, Policy):
+            return TypeError(
+                f"{policy!r} sees no contexts: with features= play AdaptiveLinReBoot() or another such policy"
+            )
+        return TypeError(f"policy must be a policy of the library, such as AdaptiveReBoot(), got {shown(policy)}")
+
     # Choose and learn ----------------------------------------------------------------------------------------------
 
-    def pull(self) -> str:
+    def pull(self, context: Mapping[str, Any] | None = None) -> str:
         """Choose the arm to play now. Its reward goes to :meth:`update`.
 
         An arm that lacks its first rewards is not chosen again while they may be on their way. An :meth:`update` of the
@@ -116,6 +151,8 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
         ValueError
             If the agent's traffic has a holdout or sticky units: a choice then needs a unit, see :meth:`decide`.
         """
+        if context is not None:
+            raise no_features(context)
         with self._lock:
             learner = self._learner
             if learner.pending is not None:
@@ -145,7 +182,7 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
                 return self._pulled(self.traffic, n)
             return [self._names[slot] for slot in self._learner.pull_many(n)]
 
-    def update(self, arm: str, reward: float) -> None:
+    def update(self, arm: str, reward: float, context: Mapping[str, Any] | None = None) -> None:
         """Learn the reward of an arm, whether the agent chose it or not.
 
         Parameters
@@ -154,6 +191,8 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
             The arm's name.
         reward : float
             Any finite number up to 1e100 in size, or a bool; up to 1e65 with AdaptiveReBoot, which sums fourth powers.
+        context : mapping, optional
+            The context that the arm was chosen in, if the agent has features.
 
         Raises
         ------
@@ -162,6 +201,8 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
         TypeError, ValueError
             If the reward is no such number.
         """
+        if context is not None:
+            raise no_features(context)
         largest = self._largest_reward
         if reward.__class__ is not float or not -largest <= reward <= largest:
             reward = reward_of(reward, largest)
@@ -205,11 +246,20 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
                 self._learner.learn(draft, slot, value if self.maximize else -value)
             self._learner.commit(draft.stores())
 
-    def decide(self, *, unit: str | None = None, arm: str | None = None, probability: bool | float = True) -> Decision:
+    def decide(
+        self,
+        context: Mapping[str, Any] | None = None,
+        *,
+        unit: str | None = None,
+        arm: str | None = None,
+        probability: bool | float = True,
+    ) -> Decision:
         """Choose an arm to play now whose reward comes later, or never; or record a choice that was made elsewhere.
 
         Parameters
         ----------
+        context : mapping, optional
+            A value for each feature, if the agent has features. The decision remembers it.
         unit : str, optional
             Whom the choice is for, such as a visitor's id. Needed if the agent's traffic has a holdout or sticky
             units; not read otherwise.
@@ -235,6 +285,11 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
         ValueError
             If a unit is needed and not given, or ``arm`` comes without a probability.
         """
+        if context is not None:
+            raise no_features(context)
+        return self._decide(unit, arm, probability)
+
+    def _decide(self, unit: Any, arm: Any, probability: Any) -> Decision:
         if unit is not None:
             unit = unit_of(unit)
         if arm is not None:

@@ -7,6 +7,7 @@ from bootleader.plots._panels import log_log, regret_panels, sweep
 from bootleader.plots._ranked_dots import ranked_dots
 from bootleader.plots._regret import Labels, Scale, curves_figure, draw_curves
 from bootleader.plots._regret_ratios import dot_rows, heat_map
+from bootleader.plots._shares import stacked_shares
 from bootleader.plots._styles import COLOURS, family_of, family_styles, style_of
 from bootleader.plots._value_map import value_map
 
@@ -35,6 +36,7 @@ __all__ = [
     "relative_curves",
     "shown_figure",
     "spread",
+    "stacked_shares",
     "style_of",
     "sweep",
     "value_map",

@@ -1,0 +1,120 @@
+"""The arms of an agent with contexts, and their models in the form that a choice reads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bootleader._core.linear_model import effective_count
+from bootleader._core.linear_rules import LinearArm, LinearRule
+from bootleader._core.rules import SharedStatistics
+from bootleader.agent._arm_state import ArmState
+from bootleader.agent._laws import Law, Laws
+from bootleader.agent._linear_changes import merged
+from bootleader.agent._linear_model import Floats, Model
+
+
+@dataclass(slots=True)
+class ContextArm(ArmState):
+    """An arm with a linear model of its rewards. The moments are those of the plain rewards."""
+
+    model: Model = None  # type: ignore[assignment]  # given by :meth:`of`
+
+    @classmethod
+    def of(cls, arm: ArmState, model: Model) -> ContextArm:
+        """A plain arm with a model."""
+        return cls(
+            arm.count, arm.anchor, arm.drift, arm.rss, arm.third, arm.fourth, arm.rewards, arm.last, arm.active,
+            arm.in_flight, arm.noise_sd, arm.history, arm.awaited, arm.added_later, model,
+        )  # fmt: skip
+
+    def copy(self) -> ContextArm:
+        return ContextArm.of(self, self.model)
+
+    def absorb(self, other: ArmState, fourth_moment: bool) -> None:
+        assert isinstance(other, ContextArm)
+        ArmState.absorb(self, other, fourth_moment)
+        self.model = merged(self.model, other.model)._replace(count=self.count)
+
+
+class LinearLaws(Laws):
+    """The playing arms' models, stacked; the index laws follow from them and a context.
+
+    Attributes
+    ----------
+    anchor, mean : array (arm x feature)
+        What is subtracted from the features.
+    level : array (arm)
+        The predicted reward at features of that size.
+    root : array (arm x feature + 1 x feature)
+        The root of the inverse of each penalised Gram matrix, and the coefficients as the last row.
+    centred : list of bool
+        Whether each model has an intercept.
+    known : list of tuple
+        What a law is given of each arm beside location and effective count: rewards, residual degrees of freedom, RSS,
+        concentration, noise sd, and count, mean and RSS of the arm's own rewards.
+    """
+
+    __slots__ = ("anchor", "centred", "known", "level", "mean", "root")
+
+    def __init__(
+        self, playing: list[int], arms: Sequence[ContextArm], shared: SharedStatistics, pooled_at: int = 0,
+        renew_at: float = math.inf,
+    ) -> None:  # fmt: skip
+        super().__init__(playing, [[], [], []], shared, pooled_at, renew_at)
+        k, d = len(playing), len(arms[0].model.coefficients) if arms else 0
+        self.anchor, self.mean, self.level = np.zeros((k, d)), np.zeros((k, d)), np.zeros(k)
+        self.root = np.zeros((k, d + 1, d))
+        self.known: list[tuple[float, ...]] = [()] * k
+        self.centred = [False] * k
+        for place, arm in enumerate(arms):
+            self.set_arm(place, arm)
+
+    def set_arm(self, place: int, arm: ContextArm) -> None:
+        """Change one arm's model."""
+        model = arm.model
+        d = len(model.coefficients)
+        self.anchor[place], self.mean[place] = model.anchor[:d], model.mean[:d]
+        self.level[place] = model.anchor[d] + model.mean[d]
+        root = self.root[place]
+        root[:d] = model.root
+        root[d] = model.coefficients
+        self.centred[place] = model.centred
+        self.known[place] = (
+            model.count, model.freedom, model.rss, model.concentration, arm.noise_sd, arm.count, arm.mean, arm.rss,
+        )  # fmt: skip
+
+    def set(self, place: int, law: Any) -> None:
+        """Change one arm: ``law`` is the arm itself."""
+        self.set_arm(place, law)
+
+    def only(self, slots: Container[int]) -> LinearLaws:
+        """The models of some of the playing arms."""
+        places = [place for place, slot in enumerate(self.playing) if slot in slots]
+        some = LinearLaws([self.playing[place] for place in places], [], self.shared, self.pooled_at, self.renew_at)
+        some.anchor, some.mean, some.level = self.anchor[places], self.mean[places], self.level[places]
+        some.root, some.known = self.root[places], [self.known[place] for place in places]
+        some.centred = [self.centred[place] for place in places]
+        return some
+
+    def predictions(self, context: Floats) -> tuple[Floats, Floats]:
+        """Each arm's predicted reward, and the part of its leverage that is due to the features."""
+        centred = (context - self.anchor) - self.mean
+        products = np.matmul(self.root, centred[:, :, None])[:, :, 0]
+        location = self.level + products[:, -1]
+        slopes = products[:, :-1]
+        return location, np.add.reduce(slopes * slopes, axis=1)
+
+    def in_context(self, context: Floats, rule: LinearRule) -> list[Law]:
+        """The index laws in a context."""
+        location, slopes = self.predictions(context)
+        law, params, shared = rule.law, rule.params, self.shared
+        columns = zip(location.tolist(), slopes.tolist(), self.known, self.centred, strict=True)
+        return [
+            law(params, LinearArm(place, effective_count(known[0], slope, centred), *known), shared)
+            for place, slope, known, centred in columns
+        ]
