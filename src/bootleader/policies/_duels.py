@@ -58,8 +58,13 @@ def duel(arms: Any, memory: Any, k: Any, subsample_sum: Any) -> None:
     """
     size = int(arms.count[k])
     if block_sum(arms, k, 0, size) / size >= subsample_sum / size:
-        memory[QUEUE + int(memory[LEFT])] = k
-        memory[LEFT] += 1.0
+        add_winner(memory, k)
+
+
+def add_winner(memory: Any, k: Any) -> None:
+    """Let arm k be pulled in this round."""
+    memory[QUEUE + int(memory[LEFT])] = k
+    memory[LEFT] += 1.0
 
 
 def next_winner(memory: Any, stream: Any) -> Any:

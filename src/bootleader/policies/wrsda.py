@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from bootleader._core.rng import below
 from bootleader._core.rules import ChoiceRule
-from bootleader.policies._duels import LEFT, block_sum, duel, new_leader, next_winner, queue_size
+from bootleader.policies._duels import LEFT, add_winner, block_sum, new_leader, next_winner, queue_size
 from bootleader.policies.base import Policy
 
 
@@ -42,7 +42,9 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
         for k in range(shared.arms):
             if k != leader:
                 size = int(arms.count[k])
-                duel(arms, memory, k, subsample_sum(arms, memory, order, leader, size, stream))
+                own, other = block_sum(arms, k, 0, size), subsample_sum(arms, memory, order, leader, size, stream)
+                if own > other or (own == other and below(stream, 2) == 0):
+                    add_winner(memory, k)
     return next_winner(memory, stream)
 
 
@@ -53,6 +55,8 @@ class WRSDA(Policy):
     As :class:`RBSDA`, but an arm with s pulls duels with the mean of s of the leader's n rewards, drawn without
     replacement. A duel draws min(s, n - s) rewards. That is not constant, but the arms that lose have O(log t) rewards,
     so a round costs O(K log t) where one arm leads.
+
+    Ties are broken by a fair coin, as in the program behind the paper's figures for Bernoulli arms.
 
     Raises
     ------

@@ -27,9 +27,14 @@ class NaiveDuels:
         if not self.queue:
             lead = self.previous = self.leader(history, rng)
             challengers = [k for k in range(len(history)) if k != lead]
-            winners = [k for k in challengers if sum(history[k]) >= sum(self.drawn(history, lead, k, rng))]
+            winners = [k for k in challengers if self.wins(history, lead, k, rng)]
             self.queue = [int(k) for k in rng.permutation(winners or [lead])]
         return self.queue.pop()
+
+    def wins(self, history: History, lead: int, k: int, rng: Rng) -> bool:
+        own, other = sum(history[k]), sum(self.drawn(history, lead, k, rng))
+        tied = self.subsample != "without replacement" or rng.integers(2) == 0
+        return own > other or (own == other and tied)
 
     def leader(self, history: History, rng: Rng) -> int:
         standing = [(len(y), sum(y)) for y in history]
