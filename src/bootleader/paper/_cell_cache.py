@@ -17,7 +17,7 @@ from bootleader._core.files import replacing
 from bootleader.paper._bootstrap_intervals import Floats
 from bootleader.policies import HistoryRule, Noise
 from bootleader.simulation._bandit_json import text_of
-from bootleader.simulation._blocks import QUANTITIES, Group
+from bootleader.simulation._blocks import QUANTITIES
 from bootleader.simulation._kernel_choice import simulation_fingerprint
 from bootleader.simulation._simulate import checkpoint_rounds
 from bootleader.simulation._task_schedule import Gathered
@@ -92,7 +92,10 @@ def _field_values(instance: Any) -> dict[str, Any]:
 @cache
 def _merging_code() -> str:
     """Digest of the code that turns the runs' regret into a result."""
-    return code_digest(Group.of.__func__, Gathered.take, Gathered.standard_error.fget, checkpoint_rounds)  # type: ignore[attr-defined]
+    from bootleader._core.kernels.trajectory import reduce_row, reduce_runs, reduced
+
+    reduction = (reduced, reduce_runs, reduce_row)
+    return code_digest(*reduction, Gathered.take, Gathered.standard_error.fget, checkpoint_rounds)  # type: ignore[attr-defined]
 
 
 class CellCache:
