@@ -250,7 +250,7 @@ HISTORY = worked(bl.Giro(), rounds=40).to_json()
         ("arms/0/history", ..., "lacks a history"),
         ("arms/0/drift", 1e3, "history's mean"),
         ("arms/0/rss", 1e3, "but its history's"),
-        ("half_life", 10.0, "keeps every reward"),
+        ("half_life", 10.0, "from moments only"),
         ("index/variance", 1.0, "'stale' alone"),
     ],
     ids=lambda value: repr(value)[:30],

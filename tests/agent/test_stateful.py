@@ -17,6 +17,7 @@ import bootleader as bl
 POLICIES = [
     bl.AdaptiveReBoot(), bl.ReBoot(sigma_a=1.5), bl.StudentThompson(), bl.ThompsonSampling(), bl.PHE(), bl.UCB1(),
     bl.FollowTheLeader(), bl.EpsilonGreedy(0.2), bl.Giro(), bl.ReBoot(sigma_a=1.0, weights="mammen"),
+    bl.IMED("gaussian"), bl.MaillardSampling(sd=1e3),
 ]  # fmt: skip
 REWARDS = st.floats(-1e6, 1e6).map(lambda x: round(x, 3)) | st.booleans() | st.integers(-5, 5)
 NAMES = st.sampled_from(["a", "b", "c", "d", "e", "f"])

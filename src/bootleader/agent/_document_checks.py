@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import Final
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER, effective_number
-from bootleader._core.rules import ChoiceRule, IndexRule, Rule
+from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule, Rule
 from bootleader._core.text import printable
+from bootleader.agent._choice_learner import remembers_nothing
 from bootleader.agent._schema import (
     ArmRecord,
     DecisionsRecord,
@@ -40,15 +41,15 @@ def check_document(document: Document, rule: Rule) -> None:
     ValueError
         With the reason.
     """
-    if isinstance(rule, ChoiceRule):
+    if isinstance(rule, ChoiceRule) and not remembers_nothing(rule):
         raise refuse(f"its policy {document.policy.name} is one that an agent does not play")
     _distinct("arms", (arm.name for arm in document.arms))
     _distinct("removed", document.removed)
     if clash := {arm.name for arm in document.arms} & set(document.removed):
         raise refuse(f"arm '{printable(min(clash))}' is both present and removed")
-    is_history = not isinstance(rule, IndexRule)
-    if is_history and document.half_life is not None:
-        raise refuse("a half-life does not go with a policy that keeps every reward")
+    is_history = isinstance(rule, HistoryRule)
+    if not isinstance(rule, IndexRule) and document.half_life is not None:
+        raise refuse("a half-life goes with policies that compute an index from moments only")
     for arm in document.arms:
         _check_arm(arm, document, rule.initial_pulls, is_history)
         _check_fourth_moment(arm, isinstance(rule, IndexRule) and rule.fourth_moment, document.half_life is None)
@@ -200,7 +201,7 @@ def _check_index(index: IndexRecord, document: Document, rule: Rule) -> None:
     given = [isinstance(field, float | int | TreeRecord | None) for field in (index.variance, index.pooled_at)]
     if not isinstance(rule, IndexRule):
         if any(given) or index.tree or isinstance(index.kurtosis, float):
-            raise refuse("index must hold 'stale' alone where the policy keeps every reward")
+            raise refuse("index must hold 'stale' alone where the policy computes no index from moments")
         return
     if not all(given) or not isinstance(index.tree, TreeRecord | None):
         raise refuse("index lacks 'variance', 'pooled_at' or 'tree'")

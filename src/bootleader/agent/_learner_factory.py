@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 
 from bootleader._core.rules import ChoiceRule, IndexRule
 from bootleader._core.validation import positive
+from bootleader.agent._choice_learner import ChoiceLearner, remembers_nothing
 from bootleader.agent._fourth_moment_learner import FourthMomentLearner
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._learner import HistoryLearner, Learner
@@ -27,18 +29,29 @@ def learner_of(policy: Policy, seed: int, maximize: bool, half_life: float | Non
     rule = _as_played(policy, maximize).rule
     if isinstance(rule, IndexRule):
         return (FourthMomentLearner if rule.fourth_moment else IndexLearner)(rule, seed, half_life=half_life)
-    if isinstance(rule, ChoiceRule):
+    if isinstance(rule, ChoiceRule) and not remembers_nothing(rule):
         raise TypeError(
-            f"an agent plays policies whose rule is an IndexRule or a HistoryRule; simulate {policy!r} instead"
+            f"an agent plays policies that remember the arms' moments or rewards and nothing else; simulate {policy!r} "
+            "instead"
         )
     if half_life is not None:
-        raise ValueError(f"half_life needs a policy that keeps moments only; {policy!r} keeps every reward")
+        raise ValueError(
+            f"half_life needs a policy that computes an index from moments only, and {policy!r} is none: leave it out"
+        )
+    if isinstance(rule, ChoiceRule):
+        low, high = policy.reward_range
+        if not maximize and (low, high) != (-math.inf, math.inf):
+            raise ValueError(
+                f"maximize=False does not go with {policy!r}, whose rewards are from {low:g} to {high:g}: report a "
+                "reward, such as 1 minus the cost, instead"
+            )
+        return ChoiceLearner(rule, seed, (low, high))
     return HistoryLearner(rule, seed)
 
 
 def keeps_moments(learner: Learner) -> bool:
     """Whether a learner keeps moments only, not every reward."""
-    return isinstance(learner, IndexLearner)
+    return not isinstance(learner, HistoryLearner)
 
 
 def _as_played(policy: Policy, maximize: bool) -> Policy:

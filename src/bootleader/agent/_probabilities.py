@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bootleader._core.rng import GOLDEN, Stream, mix64
 from bootleader._core.rules import Noise
+from bootleader.agent._choice_learner import ChoiceLearner
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._laws import Laws
 from bootleader.agent._learner import HistoryLearner, Learner
@@ -119,7 +120,16 @@ def _chances(
     elif isinstance(learner, HistoryLearner):
         playing = [slot for slot in learner.now_playing(learner.arms) if slot in wanted]
         if playing:
-            return playing, *_history_chances(learner, playing)
+            return playing, *_drawn_chances(learner, playing, _history_draws(learner, playing))
+    elif isinstance(learner, ChoiceLearner):
+        playing = [slot for slot in learner.now_playing(learner.arms) if slot in wanted]
+        if playing:
+            exact = learner.exact_chances(playing)
+            return (
+                (playing, exact, None)
+                if exact is not None
+                else (playing, *_drawn_chances(learner, playing, MOST_DRAWS))
+            )
     waiting = learner.waiting() if among is None else among
     return waiting, _uniform(len(waiting)), None
 
@@ -152,19 +162,27 @@ def _winning(location: Sequence[float], scale: Sequence[float], df: Sequence[flo
     return winning_probabilities(location, scale, df, TOLERANCE_FEW) if chances is None else chances
 
 
-def _history_chances(learner: HistoryLearner, playing: Sequence[int]) -> tuple[Floats, Floats]:
+def _history_draws(learner: HistoryLearner, playing: Sequence[int]) -> int:
+    size = max(1, sum(len(learner.arms[slot].history) for slot in playing))
+    return max(min(MOST_DRAWS, FEWEST_DRAWS), min(MOST_DRAWS, HISTORY_TO_READ // size))
+
+
+def _drawn_chances(
+    learner: HistoryLearner | ChoiceLearner, playing: Sequence[int], draws: int
+) -> tuple[Floats, Floats]:
     """Draw the choice many times, on a stream of its own, so that asking moves nothing.
 
     One draw's worth of weight is spread evenly, so that no arm that may be chosen is given the probability zero.
     """
-    size = max(1, sum(len(learner.arms[slot].history) for slot in playing))
-    draws = max(min(MOST_DRAWS, FEWEST_DRAWS), min(MOST_DRAWS, HISTORY_TO_READ // size))
     spare = learner.streams.spare
     stream = Stream([int(mix64(spare.states[0] ^ GOLDEN))], 0, spare.stride)
     wins = np.full(len(playing), 1.0 / len(playing))
     for _ in range(draws):
-        indices = np.array(learner.indices(playing, stream))
-        leads = indices == indices.max()
-        wins += leads / leads.sum()
+        if isinstance(learner, ChoiceLearner):
+            wins[learner.choice(playing, stream)[0]] += 1.0
+        else:
+            indices = np.array(learner.indices(playing, stream))
+            leads = indices == indices.max()
+            wins += leads / leads.sum()
     chances = wins / (draws + 1)
     return chances, np.sqrt(chances * (1.0 - chances) / (draws + 1))

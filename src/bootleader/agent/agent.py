@@ -44,7 +44,8 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
     Parameters
     ----------
     policy : Policy
-        Any policy of the library, such as ``AdaptiveReBoot()``.
+        A policy of the library, such as ``AdaptiveReBoot()``, that remembers the arms' moments or rewards and nothing
+        else.
     arms : list of str, or dict
         The arms' names; as a dict, with metadata (plain JSON data) that the agent keeps but does not read. With very
         many of them (512, or 192 with Student laws) the agent compiles some code here, once on a machine.
