@@ -173,7 +173,7 @@ class NaiveAdaptiveLinReBoot(NaiveLinear):
             return
         first, old = self.renewed == 0, 20 * (self.pulls - self.renewed) >= self.renewed
         rows = n + 1 - self.refreshed[m]
-        aged = rows >= 256 or 8 * rows >= self.refreshed[m]
+        aged = rows >= 512 or 2 * rows >= self.refreshed[m]
         for other in range(len(self.rows)):
             if first or (aged and other == m):
                 self.refreshed[other] = len(self.rows[other])

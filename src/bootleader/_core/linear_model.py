@@ -25,11 +25,20 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bootleader._core.double_double import add, divide, fast_two_sum, multiply, square_root, two_product, two_sum
+from bootleader._core.double_double import (
+    SPLITTER,
+    add,
+    divide,
+    fast_two_sum,
+    multiply,
+    square_root,
+    two_product,
+    two_sum,
+)
 from bootleader._core.moments import pebay
 
-REFRESH_EVERY: Final = 256  # rows after which the working state is computed anew from the exact one, at the latest
-REFRESH_GROWTH: Final = 8  # and when the number of rows has grown by an eighth
+REFRESH_EVERY: Final = 512  # rows after which the working state is computed anew from the exact one, at the latest
+REFRESH_GROWTH: Final = 2  # and when the number of rows has grown by half
 IN_SPAN: Final = 1e-10  # an intercept is in the span of the features if they explain all of the number 1 but this share
 DEPENDENT: Final = 1e-26  # a feature is left out if others explain all of it but this share
 
@@ -96,17 +105,24 @@ def set_ridge(models: Any, m: Any, penalty: Any, work: Any) -> None:
     refresh(models, m, work)
 
 
-def accumulate(models: Any, m: Any, row_of: Any, work: Any) -> None:
-    """Add a row of differences to the exact sums; ``row_of`` holds d+1 numbers."""
+def accumulate(models: Any, m: Any, row_of: Any, split: Any) -> None:
+    """Add a row of differences to the exact sums; ``row_of`` and the workspace ``split`` hold d+1 numbers."""
     size = row_of.shape[0]
     total, low = models.sum_high[m], models.sum_low[m]
     for i in range(size):
         high, error = two_sum(total[i], row_of[i])
         total[i], low[i] = fast_two_sum(high, low[i] + error)
+        c = SPLITTER * row_of[i]
+        split[i] = c - (c - row_of[i])
     for i in range(size):
         gram, rest = models.gram_high[m, i], models.gram_low[m, i]
-        for j in range(i, size):
-            product, lost = two_product(row_of[i], row_of[j])
+        a, a_high = row_of[i], split[i]
+        a_low = a - a_high
+        for j in range(i, size):  # as two_product, with factors that are split already
+            b, b_high = row_of[j], split[j]
+            b_low = b - b_high
+            product = a * b
+            lost = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
             high, error = two_sum(gram[j], product)
             gram[j], rest[j] = fast_two_sum(high, error + (rest[j] + lost))
 
@@ -136,7 +152,7 @@ def learn(models: Any, m: Any, features: Any, reward: Any, work: Any) -> tuple[A
         slope += z[j] * coefficients[j]
     row[d] = deviation
     surprise = delta - slope
-    accumulate(models, m, row, work)
+    accumulate(models, m, row, work.low[0])
     if intercept:
         for j in range(d):
             mean[j] += z[j] / total
