@@ -16,7 +16,8 @@ SPEED = (
     "scaling",
 )  # fmt: skip
 REGRET = ("linear", "robustness", "many_arms_regret")  # only when asked for: they take as long as a reproduction
-SECTIONS = SPEED + REGRET
+DEVICE = ("gpu",)  # only when asked for: it needs an NVIDIA GPU
+SECTIONS = SPEED + REGRET + DEVICE
 
 
 def main() -> int:
