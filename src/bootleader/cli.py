@@ -130,12 +130,15 @@ def _add_reproduce(commands: Any) -> None:
         "  bootleader reproduce --quick\n"
         "  bootleader reproduce fig3 --runs 100 --rounds 2000\n"
         "  bootleader reproduce robustness leaderboard --out results/\n"
+        "  bootleader reproduce tails --device cuda\n"
         "  bootleader reproduce --list",
     )  # fmt: skip
     command.add_argument("parts", nargs="*", metavar="PART", help="parts to make (default: those of the paper)")
     command.add_argument("--out", default="results", metavar="FOLDER", help="where to write (default: results)")
     command.add_argument(
-        "--runs", type=_whole(8), help="runs (default: the paper's 500; robustness and leaderboard 2,000)"
+        "--runs",
+        type=_whole(8),
+        help="runs (default: the paper's 500; robustness, leaderboard 2,000; tails 10 million)",
     )
     command.add_argument("--rounds", type=_whole(200), help="rounds (default: the paper's 10,000)")
     command.add_argument("--seed", type=_whole(0), default=0, help="seed of all randomness (default: 0)")

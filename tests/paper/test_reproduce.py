@@ -11,7 +11,7 @@ import pytest
 
 from bootleader.paper import PARTS, Size, _run_cells, reproduce
 from bootleader.paper._report_part import Outcome
-from bootleader.paper.parts import fig1, fig3, robustness, table1
+from bootleader.paper.parts import fig1, fig3, robustness, table1, tails
 from bootleader.paper.parts import formula_checks as formulas
 from bootleader.paper.report import claims_markdown
 from bootleader.paper.reproduce import chosen_parts
@@ -20,7 +20,7 @@ from tests.paper.made_results import made_results
 
 SMALL = Size(runs=16, rounds=400, seed=1)
 NAMES = ("fig1", "theorem1", "formulas")
-ONLY_WHEN_NAMED = ("robustness", "linear", "leaderboard", "drift", "best-arm")
+ONLY_WHEN_NAMED = ("robustness", "linear", "leaderboard", "drift", "best-arm", "tails")
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +95,7 @@ def test_a_claim_links_to_the_part_that_shows_it(made):
 def analysed(part, size, monkeypatch):
     """A part's outcome from made-up regret; table 1, which measures the memory of real runs, plays few rounds."""
     monkeypatch.setattr(table1, "HORIZONS", tuple(range(100, 1_000, 100)))
+    monkeypatch.setattr(tails, "RUNS", 1_000)
     return part.analyse(size, made_results(part.cells(size), lambda cell, t: 5.0 * np.log(1.0 + t)))
 
 

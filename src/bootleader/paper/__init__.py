@@ -19,6 +19,7 @@ from bootleader.paper.parts import (
     robustness,
     table1,
     table2,
+    tails,
     theorem1,
     unit_free_policies,
 )
@@ -40,6 +41,7 @@ PARTS: tuple[Part, ...] = (
     leaderboard.PART,
     drift.PART,
     best_arm.PART,
+    tails.PART,
 )
 
 __all__ = ["PARTS", "Part", "Size"]

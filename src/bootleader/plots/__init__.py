@@ -3,7 +3,7 @@
 from bootleader.plots._axes import label_ends, mark_level, new_figure, plain, spread, write, write_to
 from bootleader.plots._curves import Band, Curve, band_in_words, curves_of, relative_curves
 from bootleader.plots._notebook_figure import ShownFigure, shown_figure
-from bootleader.plots._panels import log_log, regret_panels, sweep
+from bootleader.plots._panels import log_log, regret_panels, sweep, tail_panels
 from bootleader.plots._ranked_dots import ranked_dots
 from bootleader.plots._regret import Labels, Scale, curves_figure, draw_curves
 from bootleader.plots._regret_ratios import dot_rows, heat_map
@@ -39,6 +39,7 @@ __all__ = [
     "stacked_shares",
     "style_of",
     "sweep",
+    "tail_panels",
     "value_map",
     "write",
     "write_to",

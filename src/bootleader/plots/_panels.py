@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MultipleLocator
 
-from bootleader.plots._axes import INK, Style, label_ends, log_axis, new_figure, plain, remark
+from bootleader.plots._axes import INK, Style, label_ends, log_axis, new_figure, plain, remark, tidy
 from bootleader.plots._curves import Curve
 from bootleader.plots._regret import BAND, draw_curves, start_log_axis
 from bootleader.plots._styles import line_of
@@ -73,6 +74,31 @@ def sweep(
                     name, (curve.x[-1], curve.mean[-1]), xytext=(8, 0), textcoords="offset points", va="center",
                     color=styles[name]["color"], fontsize=9,
                 )  # fmt: skip
+    remark(figure, note)
+    return figure
+
+
+def tail_panels(
+    panels: Mapping[str, Mapping[str, tuple[Any, Any]]], styles: Mapping[str, Style], note: str = ""
+) -> Figure:
+    """Draw the share of the runs with more regret against regret, on two log axes, two panels a row."""
+    rows = -(-len(panels) // 2)
+    figure = Figure(figsize=(9.6, 3.7 * rows), layout="constrained")
+    axes = list(np.ravel(figure.subplots(rows, 2, sharey=True, squeeze=False)))
+    for panel, (title, curves) in zip(axes, panels.items(), strict=False):
+        tidy(panel)
+        for name, (regret, share) in curves.items():
+            panel.plot(regret, share, label=name, **line_of(styles[name]))
+        panel.set_xscale("log")
+        panel.set_yscale("log")
+        panel.xaxis.set_major_formatter(FuncFormatter(plain))
+        panel.set_title(title, fontsize=10, loc="left", color=INK)
+        panel.set_xlabel("regret (log scale)")
+    for panel in axes[len(panels) :]:
+        panel.set_visible(False)
+    for panel in axes[::2]:
+        panel.set_ylabel("share of runs with more (log scale)")
+    axes[0].legend(frameon=False, fontsize=8.5)
     remark(figure, note)
     return figure
 
