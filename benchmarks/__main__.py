@@ -12,8 +12,8 @@ from benchmarks import scaling
 from benchmarks.measuring import as_markdown
 
 SPEED = (
-    "startup", "small_k", "large_k", "own_rules", "agent", "agent_contexts", "store", "answers", "distributed", "cells",
-    "scaling",
+    "startup", "small_k", "large_k", "own_rules", "rivals", "agent", "agent_contexts", "store", "answers",
+    "distributed", "cells", "scaling",
 )  # fmt: skip
 REGRET = ("linear", "robustness", "many_arms_regret")  # only when asked for: they take as long as a reproduction
 DEVICE = ("gpu",)  # only when asked for: it needs an NVIDIA GPU

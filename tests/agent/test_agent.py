@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from typing import Any
 
@@ -10,8 +9,6 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.agent._choice_learner import remembers_nothing
-from bootleader.agent._serialization import checksum, plain_policy
 from bootleader.policies import POLICIES
 from tests.agent.rewards import fed
 from tests.helpers import COLOURS, agent_of, run_python
@@ -25,18 +22,7 @@ def test_two_calls_find_the_best_arm() -> None:
     assert sorted(choices[:6]) == sorted(COLOURS * 2)
 
 
-PLAYED = [policy for policy in POLICIES if not isinstance(policy.rule, bl.ChoiceRule) or remembers_nothing(policy.rule)]
-
-
-@pytest.mark.parametrize("policy", [policy for policy in POLICIES if policy not in PLAYED], ids=str)
-def test_a_policy_with_a_memory_of_its_own_is_for_simulations(policy: Any) -> None:
-    with pytest.raises(TypeError, match=r"simulate .* instead"):
-        agent_of(policy)
-    body = json.loads(agent_of().to_json())
-    body.pop("checksum")
-    body["policy"] = plain_policy(policy)
-    with pytest.raises(ValueError, match="an agent does not play"):
-        bl.Agent.from_json(json.dumps({**body, "checksum": checksum(body)}))
+PLAYED = [policy for policy in POLICIES if not (getattr(policy.rule, "history", False) or policy.reads_horizon)]
 
 
 @pytest.mark.parametrize("policy", PLAYED, ids=str)

@@ -229,7 +229,9 @@ class ChoiceRule:
     ``choose(params, arms, memory, shared, stream)`` returns the number of the arm to pull, with an :class:`ArmsView`,
     an array of floats, a :class:`SharedStatistics` and a random stream. ``learn(params, arms, memory, shared, arm,
     reward, stream)`` is called after every reward, when the arms' statistics contain it. Both may write to ``memory``
-    and to nothing else; it is zero at the start of a run.
+    and to nothing else; it is zero at the start of a run. An agent plays the rule if it keeps no history and its memory
+    does not grow with the rounds. The numbers of the first arm are then the first ones, those of the second follow, and
+    what belongs to no arm is at the end: arms come and go.
 
     Parameters
     ----------

@@ -14,13 +14,11 @@ from bootleader._core.text import shown
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._laws import Laws
 from bootleader.agent._learner import Learner
-from bootleader.agent._random_streams import SpareStream, Streams
+from bootleader.agent._random_streams import Streams
 from bootleader.policies import bayes_ucb, maillard_sampling, top_two_thompson
 
 # Rules whose memory is for intermediate results: what a choice leaves in it, the next may find or not.
 SCRATCH: Final = (maillard_sampling.choose, bayes_ucb.choose, top_two_thompson.choose)
-# Of these, those that leave weights in it, one for each arm, that the probabilities are proportional to.
-WEIGHTS: Final = (maillard_sampling.choose,)
 
 
 def remembers_nothing(rule: ChoiceRule) -> bool:
@@ -48,28 +46,30 @@ class ChoiceLearner(Learner):
 
     def choice(self, slots: Sequence[int], stream: Any) -> tuple[int, npt.NDArray[np.float64]]:
         """The place of the arm that the rule chooses among these, and the memory that it leaves."""
-        rule, arms = self.rule, [self.arms[slot] for slot in slots]
-        count, mean, rss, noise_sd = np.array([(arm.count, arm.mean, arm.rss, arm.noise_sd) for arm in arms]).T
-        nothing = np.zeros(0)
-        view = ArmsView(count, mean, rss, noise_sd, nothing, nothing, np.zeros(len(arms), np.intp))
-        memory = np.zeros(rule.memory(len(arms), 0))
-        shared = SharedStatistics(0.0, self.rounds, len(arms), math.inf, 0.0)
-        return int(rule.choose(rule.params, view, memory, shared, stream)), memory
+        rule, memory = self.rule, np.zeros(self.rule.memory(len(slots), 0))
+        return int(rule.choose(rule.params, self.view(slots), memory, self.shared(slots), stream)), memory
 
-    def exact_chances(self, slots: Sequence[int]) -> npt.NDArray[np.float64] | None:
-        """The probability of each of these arms where it is known: closed forms, and choices that draw nothing."""
-        stream = SpareStream(0, 1)
-        place, memory = self.choice(slots, stream)
-        if self.rule.choose in WEIGHTS:
-            return np.asarray(memory / memory.sum())
-        if stream.states != [0]:
-            return None
-        chances = np.zeros(len(slots))
-        chances[place] = 1.0
-        return chances
+    def view(self, slots: Sequence[int]) -> ArmsView:
+        """What the rule may know of these arms."""
+        return view_of([self.arms[slot] for slot in slots])
+
+    def shared(self, slots: Sequence[int]) -> SharedStatistics:
+        """What it may know beside them."""
+        return SharedStatistics(0.0, self.rounds, len(slots), math.inf, 0.0)
+
+    def memory_of(self, slots: Sequence[int]) -> list[float]:
+        """A copy of what the rule remembers of these arms."""
+        return [0.0] * self.rule.memory(len(slots), 0)
 
     def add_reward(self, arm: ArmState, reward: float, now: int) -> None:
         low, high = self.reward_range
         if not low <= reward <= high:
             raise ValueError(f"reward must be from {low:g} to {high:g} with this policy, got {shown(reward)}")
         super().add_reward(arm, reward, now)
+
+
+def view_of(arms: Sequence[ArmState]) -> ArmsView:
+    """What a rule may know of some arms."""
+    count, mean, rss, noise_sd = np.array([(arm.count, arm.mean, arm.rss, arm.noise_sd) for arm in arms]).T
+    nothing = np.zeros(0)
+    return ArmsView(count, mean, rss, noise_sd, nothing, nothing, np.zeros(len(arms), np.intp))

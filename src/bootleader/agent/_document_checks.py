@@ -11,6 +11,7 @@ from bootleader._core.moments import LARGEST_FOURTH_POWER, effective_number
 from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule, Rule
 from bootleader._core.text import printable
 from bootleader.agent._choice_learner import remembers_nothing
+from bootleader.agent._memory_learner import needs_history
 from bootleader.agent._schema import (
     ArmRecord,
     DecisionsRecord,
@@ -41,8 +42,7 @@ def check_document(document: Document, rule: Rule) -> None:
     ValueError
         With the reason.
     """
-    if isinstance(rule, ChoiceRule) and not remembers_nothing(rule):
-        raise refuse(f"its policy {document.policy.name} is one that an agent does not play")
+    _check_memory(document, rule)
     _distinct("arms", (arm.name for arm in document.arms))
     _distinct("removed", document.removed)
     if clash := {arm.name for arm in document.arms} & set(document.removed):
@@ -59,6 +59,20 @@ def check_document(document: Document, rule: Rule) -> None:
     _check_traffic(document)
     _check_initial_pulls(document, rule.initial_pulls)
     _check_index(document.index, document, rule)
+
+
+def _check_memory(document: Document, rule: Rule) -> None:
+    """A choice rule has a memory of the size that it asks for, unless it forgets it, and no other rule has one."""
+    given = len(document.memory) if isinstance(document.memory, list) else None
+    wanted = None
+    if isinstance(rule, ChoiceRule):
+        if needs_history(rule):
+            raise refuse(f"its policy {document.policy.name} is one that an agent does not play")
+        if not remembers_nothing(rule):
+            per_arm = rule.memory(2, 1) - rule.memory(1, 1)
+            wanted = rule.memory(1, 1) + (len(document.arms) - 1) * per_arm
+    if given != wanted:
+        raise refuse(f"its memory has {given} numbers, and its policy needs {wanted}")
 
 
 def _distinct(what: str, names: Iterable[str]) -> None:

@@ -13,6 +13,7 @@ from bootleader.agent._choice_learner import ChoiceLearner, remembers_nothing
 from bootleader.agent._fourth_moment_learner import FourthMomentLearner
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._learner import HistoryLearner, Learner
+from bootleader.agent._memory_learner import MemoryLearner, needs_history
 from bootleader.policies import Policy
 
 
@@ -27,12 +28,14 @@ def learner_of(policy: Policy, seed: int, maximize: bool, half_life: float | Non
         If it cannot play it with a half-life.
     """
     rule = _as_played(policy, maximize).rule
+    if policy.reads_horizon:
+        raise ValueError(f"an agent does not have a number of rounds: give {policy!r} one")
     if isinstance(rule, IndexRule):
         return (FourthMomentLearner if rule.fourth_moment else IndexLearner)(rule, seed, half_life=half_life)
-    if isinstance(rule, ChoiceRule) and not remembers_nothing(rule):
+    if isinstance(rule, ChoiceRule) and needs_history(rule):
         raise TypeError(
-            f"an agent plays policies that remember the arms' moments or rewards and nothing else; simulate {policy!r} "
-            "instead"
+            f"an agent plays policies whose memory does not grow with the rounds, and {policy!r} needs the history of "
+            "all arms; simulate it instead"
         )
     if half_life is not None:
         raise ValueError(
@@ -45,7 +48,7 @@ def learner_of(policy: Policy, seed: int, maximize: bool, half_life: float | Non
                 f"maximize=False does not go with {policy!r}, whose rewards are from {low:g} to {high:g}: report a "
                 "reward, such as 1 minus the cost, instead"
             )
-        return ChoiceLearner(rule, seed, (low, high))
+        return (ChoiceLearner if remembers_nothing(rule) else MemoryLearner)(rule, seed, (low, high))
     return HistoryLearner(rule, seed)
 
 

@@ -86,6 +86,11 @@ class Streams:
     def copy(self) -> Streams:
         """Streams that stand at the same places."""
         twin = Streams.__new__(Streams)
+        self.copy_to(twin)
+        return twin
+
+    def copy_to(self, twin: Streams) -> None:
+        """Make other streams stand at the same places."""
         twin.stride = self.stride
         twin.batch = self.batch
         twin.values = self.values
@@ -93,7 +98,6 @@ class Streams:
         twin.rejections_read = self.rejections_read
         twin.next_rejected = self.next_rejected
         twin.spare = SpareStream(self.spare.states[0], self.stride)
-        return twin
 
     @property
     def noise(self) -> int:

@@ -157,6 +157,7 @@ class Document(Record):
     removed: list[Name]
     index: IndexRecord
     decisions: DecisionsRecord
+    memory: list[float] | UnsetType = UNSET
     traffic: TrafficRecord | UnsetType = UNSET
     contexts: ContextsRecord | UnsetType = UNSET
 

@@ -25,6 +25,7 @@ from bootleader.agent._large_k import Thresholds
 from bootleader.agent._laws import Laws, Pooled
 from bootleader.agent._learner import HistoryLearner, Learner
 from bootleader.agent._linear_learner import LinearLearner
+from bootleader.agent._memory_learner import MemoryLearner
 from bootleader.agent._pending_changes import next_given_up
 from bootleader.agent._random_streams import Streams
 from bootleader.agent.features import Features
@@ -70,6 +71,8 @@ def written(agent: AgentCore) -> str:
             "rewarded": [[key, *decision] for key, decision in ledger.rewarded.items()],
         },
     }
+    if isinstance(learner, MemoryLearner):
+        body["memory"] = learner.streams.memory
     if agent.traffic is not None:
         body["traffic"] = {
             "rules": agent.traffic.parameters(),
@@ -319,7 +322,10 @@ def _fill(learner: Learner, document: Document) -> None:
     learner.arms, learner.rounds, learner.give_up_at = arms, document.rounds, next_given_up(arms)
     learner.initial = InitialPulls(document.initial)
     noise, spare = int(document.streams.noise, 16), int(document.streams.spare, 16)
-    learner.streams = Streams(noise, spare, learner.streams.stride)
+    if isinstance(learner, MemoryLearner) and isinstance(document.memory, list):
+        learner.restore(noise, spare, document.memory)
+    else:
+        learner.streams = Streams(noise, spare, learner.streams.stride)
     learner.stale = document.index.stale
     _fill_laws(learner, document)
     learner.commit([])

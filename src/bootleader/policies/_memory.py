@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Places:
-    """So many numbers for each arm, and so many beside them; equal values are equal rules.
+    """So many numbers for each arm, and so many beside them, at the end; equal values are equal rules.
+
+    ``names_arms`` says that numbers of arms are among the latter, so that an arm cannot be taken away.
 
     Examples
     --------
@@ -17,6 +19,7 @@ class Places:
 
     per_arm: int
     fixed: int = 0
+    names_arms: bool = False
 
     def __call__(self, arms: int, rounds: int) -> int:
         """The number of floats in the memory."""

@@ -45,15 +45,13 @@ def beta_fraction(a: Any, b: Any, x: Any) -> Any:
     return h
 
 
-def beta_quantile(a: Any, b: Any, log_norm: Any, log_tail: Any, start: Any) -> Any:
-    """The x with P(Beta(a, b) > x) = exp(log_tail); ``log_norm`` is log B(a, b), ``start`` a guess or 0."""
+def beta_quantile(a: Any, b: Any, log_norm: Any, log_tail: Any) -> Any:
+    """The x with P(Beta(a, b) > x) = exp(log_tail); ``log_norm`` is log B(a, b)."""
     if log_tail >= 0.0:
         return 0.0
     mean = a / (a + b)
-    x = start
-    if not mean < start < 1.0:
-        spread = math.sqrt(-2.0 * log_tail * mean * (1.0 - mean) / (a + b + 1.0))
-        x = min(mean + spread, 1.0 - 0.5 * (1.0 - mean))
+    spread = math.sqrt(-2.0 * log_tail * mean * (1.0 - mean) / (a + b + 1.0))
+    x = min(mean + spread, 1.0 - 0.5 * (1.0 - mean))
     for _ in range(STEPS):
         front = exp(a * log(x) + b * log1p(-x) - log_norm)
         if x > (a + 1.0) / (a + b + 2.0):

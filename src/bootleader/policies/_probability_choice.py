@@ -12,12 +12,15 @@ def one_weight_each(arms: int, rounds: int) -> int:
     return arms
 
 
-def drawn(weights: Any, first: Any, arms: Any, total: Any, stream: Any) -> Any:
-    """An arm with probability proportional to its weight; the weights begin at ``first`` and sum to ``total``."""
+def drawn(weights: Any, first: Any, step: Any, arms: Any, total: Any, stream: Any) -> Any:
+    """An arm with probability proportional to its weight.
+
+    The weights are ``weights[first]``, ``weights[first + step]`` and so on, and sum to ``total``.
+    """
     left = uniform(stream) * total
     chosen = 0
     for k in range(arms):
-        weight = weights[first + k]
+        weight = weights[first + step * k]
         if weight > 0.0:
             chosen = k  # the last one that is possible, if rounding leaves a rest
             if left < weight:

@@ -136,6 +136,11 @@ class Policy(Written):
         """What a user has to know about the rewards to use the policy with these parameters; nothing by default."""
         return ()
 
+    @property
+    def reads_horizon(self) -> bool:
+        """Whether the policy reads the number of rounds from the simulation, which an agent does not have."""
+        return False
+
     def known_sd(self, arms: int, true_sd: Any) -> Any:
         """Return the standard deviation of the rewards' noise that the policy assumes.
 

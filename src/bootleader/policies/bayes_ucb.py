@@ -16,8 +16,9 @@ from bootleader.policies._posterior_quantiles import beta_quantile, gamma_quanti
 from bootleader.policies.base import Knowledge, Policy
 
 AHEAD: Final = 1.05  # bounds of indices are computed for a round that is later by this factor
-KNOWN_AT, BOUND, UNTIL, LOG_NORM, PLACES = 0, 1, 2, 3, 4  # an arm's places in the memory
-# rewards + 1 at which the rest was computed; a bound of the index that holds until a round; log B(a, b)
+# An arm's places in the memory: rewards + 1 at which the rest was computed; a bound of the index, which holds until a
+# round; log B(a, b); the index of this round, or -inf where the bound excludes it.
+KNOWN_AT, BOUND, UNTIL, LOG_NORM, INDEX, PLACES = 0, 1, 2, 3, 4, 5
 
 
 def quantile(params: Any, arms: Any, memory: Any, k: Any, t: Any, z: Any) -> Any:
@@ -27,7 +28,7 @@ def quantile(params: Any, arms: Any, memory: Any, k: Any, t: Any, z: Any) -> Any
         return mean + params[1] / math.sqrt(s) * z
     if family == BERNOULLI:
         a, b, at = 1.0 + s * mean, 1.0 + s * (1.0 - mean), PLACES * k
-        return beta_quantile(a, b, memory[at + LOG_NORM], -log(float(t)), memory[at + BOUND])
+        return beta_quantile(a, b, memory[at + LOG_NORM], -log(float(t)))
     if family == EXPONENTIAL:
         return s * mean / gamma_quantile(s, False, -log(float(t)))
     return gamma_quantile(s * mean + 0.5, True, -log(float(t))) / s
@@ -51,20 +52,22 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
     """The largest quantile. Quantiles grow with t, so bounds from later rounds exclude most arms."""
     t = shared.pulls + 1.0
     z = normal_quantile(-log(t)) if params[0] == GAUSSIAN else 0.0
-    chosen, largest, ties = 0, -math.inf, 0
+    largest = -math.inf
     for k in range(shared.arms):
         renew_bound(params, arms, memory, k, t, z)
         if memory[PLACES * k + UNTIL] == t:
             largest = max(largest, memory[PLACES * k + BOUND])
     for k in range(shared.arms):
         index = memory[PLACES * k + BOUND]
-        if index >= largest and memory[PLACES * k + UNTIL] > t:
-            index = quantile(params, arms, memory, k, t, z)
-        if index > largest or (index == largest and ties == 0):
-            chosen, largest, ties = k, index, 1
-        elif index == largest:
+        if memory[PLACES * k + UNTIL] > t:
+            index = quantile(params, arms, memory, k, t, z) if index >= largest else -math.inf
+        memory[PLACES * k + INDEX] = index
+        largest = max(largest, index)
+    chosen, ties = 0, 0
+    for k in range(shared.arms):
+        if memory[PLACES * k + INDEX] == largest:
             ties += 1
-            if below(stream, ties) == 0:
+            if ties == 1 or below(stream, ties) == 0:
                 chosen = k
     return chosen
 

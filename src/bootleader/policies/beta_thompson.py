@@ -41,6 +41,9 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
 
 def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: Any, stream: Any) -> None:
     """A reward between 0 and 1 counts as a success with that probability."""
+    if memory[NUMBERS * arm] == 0.0:  # an agent may learn a reward before it is asked
+        memory[NUMBERS * arm], memory[NUMBERS * arm + 1] = params[0], params[1]
+        memory[NUMBERS * arm + 2], memory[NUMBERS * arm + 3] = scale_of(params[0]), scale_of(params[1])
     success = reward >= 1.0 or (reward > 0.0 and uniform(stream) < reward)
     at = NUMBERS * arm + (0 if success else 1)
     memory[at] += 1.0

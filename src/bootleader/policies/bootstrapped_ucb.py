@@ -38,17 +38,22 @@ def bootstrap_quantile(arms: Any, memory: Any, k: Any, replicates: Any, rank: An
     return memory[first + QUANTILE]
 
 
-def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
-    """The largest mean + quantile + correction."""
+def index_of(params: Any, arms: Any, memory: Any, shared: Any, k: Any) -> Any:
+    """Mean + quantile + correction of arm k."""
     delta, sd, replicates = params[0], params[1], int(params[2])
     alpha = 1.0 / (shared.pulls + 2.0)
     rank = int(alpha * (1.0 - delta) * replicates)
     level = sd * math.sqrt(-2.0 * log(alpha))
     if params[3] == 1.0:
         level *= math.sqrt(log(2.0 / (alpha * delta)))
+    return arms.mean[k] + bootstrap_quantile(arms, memory, k, replicates, rank) + level / arms.count[k]
+
+
+def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
+    """The largest mean + quantile + correction."""
     chosen, best, ties = 0, -math.inf, 0
     for k in range(shared.arms):
-        index = arms.mean[k] + bootstrap_quantile(arms, memory, k, replicates, rank) + level / arms.count[k]
+        index = index_of(params, arms, memory, shared, k)
         if index > best:
             chosen, best, ties = k, index, 1
         elif index == best:

@@ -17,12 +17,14 @@ MOST_MODELS: Final = 100_000
 
 
 def prepare(params: Any, memory: Any, shared: Any, stream: Any) -> None:
-    """Draw every model's means from the prior, once in a run."""
+    """Draw every model's means from the prior, once for each arm; a last number of the arm says that it was done."""
     models = int(params[0])
-    if memory[models * shared.arms] == 0.0:
-        memory[models * shared.arms] = 1.0
-        for at in range(models * shared.arms):
-            memory[at] = params[4] * (params[1] + params[2] * standard_normal(stream))
+    for k in range(shared.arms):
+        first = k * (models + 1)
+        if memory[first + models] == 0.0:
+            memory[first + models] = 1.0
+            for at in range(first, first + models):
+                memory[at] = params[4] * (params[1] + params[2] * standard_normal(stream))
 
 
 def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
@@ -32,7 +34,7 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
     model = int(below(stream, models))
     chosen, largest, ties = 0, -math.inf, 0
     for k in range(shared.arms):
-        index = memory[k * models + model] / (params[4] + arms.count[k])
+        index = memory[k * (models + 1) + model] / (params[4] + arms.count[k])
         if index > largest:
             chosen, largest, ties = k, index, 1
         elif index == largest:
@@ -47,7 +49,7 @@ def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: An
     prepare(params, memory, shared, stream)
     models = int(params[0])
     for model in range(models):
-        memory[arm * models + model] += reward + params[3] * standard_normal(stream)
+        memory[arm * (models + 1) + model] += reward + params[3] * standard_normal(stream)
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,4 +107,4 @@ class EnsembleSampling(Policy):
         prior_weight = (float(self.noise_sd) / float(self.prior_sd)) ** 2
         numbers = (self.models, self.prior_mean, self.prior_sd, self.noise_sd, prior_weight)
         params = tuple(float(number) for number in numbers)
-        return ChoiceRule(choose, learn, Places(per_arm=int(self.models), fixed=1), params, initial_pulls=0)
+        return ChoiceRule(choose, learn, Places(per_arm=int(self.models) + 1), params, initial_pulls=0)

@@ -24,30 +24,30 @@ def rate_of(params: Any, shared: Any) -> Any:
 
 
 def weigh(params: Any, memory: Any, shared: Any) -> Any:
-    """Write the arms' probabilities behind their log weights in the memory; return their sum, which is about 1."""
+    """Write each arm's probability behind its log weight in the memory; return their sum, which is about 1."""
     arms, rate = shared.arms, rate_of(params, shared)
     largest = memory[0]
     for k in range(1, arms):
-        largest = max(largest, memory[k])
+        largest = max(largest, memory[2 * k])
     total = 0.0
     for k in range(arms):
-        memory[arms + k] = exp(memory[k] - largest)
-        total += memory[arms + k]
+        memory[2 * k + 1] = exp(memory[2 * k] - largest)
+        total += memory[2 * k + 1]
     for k in range(arms):
-        memory[arms + k] = (1.0 - rate) * memory[arms + k] / total + rate / arms
+        memory[2 * k + 1] = (1.0 - rate) * memory[2 * k + 1] / total + rate / arms
     return 1.0
 
 
 def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
     """An arm with its probability."""
     total = weigh(params, memory, shared)
-    return drawn(memory, shared.arms, shared.arms, total, stream)
+    return drawn(memory, 1, 2, shared.arms, total, stream)
 
 
 def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: Any, stream: Any) -> None:
     """Add rate / K times the importance-weighted reward to the arm's log weight."""
     weigh(params, memory, shared)
-    memory[arm] += rate_of(params, shared) / shared.arms * reward / memory[shared.arms + arm]
+    memory[2 * arm] += rate_of(params, shared) / shared.arms * reward / memory[2 * arm + 1]
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,6 +93,10 @@ class Exp3(Policy):
     @property
     def must_know(self) -> tuple[Knowledge, ...]:
         return (Knowledge.RANGE, Knowledge.HORIZON) if self.rate is None else (Knowledge.RANGE,)
+
+    @property
+    def reads_horizon(self) -> bool:
+        return self.rate is None
 
     @property
     def rule(self) -> ChoiceRule:

@@ -29,7 +29,7 @@ def weigh(params: Any, arms: Any, memory: Any, shared: Any) -> Any:
 def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
     """An arm with probability proportional to its weight."""
     total = weigh(params, arms, memory, shared)
-    return drawn(memory, 0, shared.arms, total, stream)
+    return drawn(memory, 0, 1, shared.arms, total, stream)
 
 
 @dataclass(frozen=True, repr=False)

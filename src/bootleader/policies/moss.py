@@ -70,6 +70,10 @@ class MOSS(Policy):
         return (Knowledge.SD,) if self.horizon == "anytime" else (Knowledge.SD, Knowledge.HORIZON)
 
     @property
+    def reads_horizon(self) -> bool:
+        return self.horizon == "simulation"
+
+    @property
     def rule(self) -> IndexRule:
         if isinstance(self.horizon, str):
             horizon = ANYTIME if self.horizon == "anytime" else SIMULATION

@@ -16,13 +16,20 @@ from bootleader.policies.base import Knowledge, Policy
 LONGEST: Final = 10_000_000
 
 
-def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
-    """The largest mean over the window + b sqrt(xi log(min(t, window)) / N), N the arm's pulls in the window."""
+def index_of(params: Any, memory: Any, shared: Any, k: Any) -> Any:
+    """Mean over the window + b sqrt(xi log(min(t, window)) / N), N the arm's pulls in the window."""
+    n = memory[2 * k]
+    if n == 0.0:
+        return math.inf
     bonus = params[1] * math.sqrt(params[2] * log(min(float(shared.pulls), params[0])))
+    return memory[2 * k + 1] / n + bonus / math.sqrt(n)
+
+
+def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
+    """The largest index."""
     chosen, largest, ties = 0, -math.inf, 0
     for k in range(shared.arms):
-        n = memory[k]
-        index = memory[shared.arms + k] / n + bonus / math.sqrt(n) if n > 0.0 else math.inf
+        index = index_of(params, memory, shared, k)
         if index > largest:
             chosen, largest, ties = k, index, 1
         elif index == largest:
@@ -38,16 +45,16 @@ def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: An
     place = 2 * k + (int(shared.pulls) - 1) % window
     if shared.pulls > window:
         old = int(memory[place])
-        memory[old] -= 1.0
-        memory[k + old] -= memory[place + window]
+        memory[2 * old] -= 1.0
+        memory[2 * old + 1] -= memory[place + window]
     memory[place], memory[place + window] = arm, reward
-    memory[arm] += 1.0
-    memory[k + arm] += reward
+    memory[2 * arm] += 1.0
+    memory[2 * arm + 1] += reward
     if place == 2 * k + window - 1:  # sums anew, once in a window, so that rounding errors do not add up
         for other in range(k):
-            memory[k + other] = 0.0
+            memory[2 * other + 1] = 0.0
         for at in range(2 * k, 2 * k + window):
-            memory[k + int(memory[at])] += memory[at + window]
+            memory[2 * int(memory[at]) + 1] += memory[at + window]
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,4 +104,4 @@ class SlidingWindowUCB(Policy):
     def rule(self) -> ChoiceRule:
         window = int(self.window)
         params = (float(window), float(self.b), float(self.xi))
-        return ChoiceRule(choose, learn, Places(per_arm=2, fixed=2 * window), params)
+        return ChoiceRule(choose, learn, Places(per_arm=2, fixed=2 * window, names_arms=True), params)

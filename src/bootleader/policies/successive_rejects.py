@@ -106,6 +106,10 @@ class SuccessiveRejects(Policy):
         return (Knowledge.HORIZON,)
 
     @property
+    def reads_horizon(self) -> bool:
+        return self.horizon is None
+
+    @property
     def rule(self) -> ChoiceRule:
         horizon = SIMULATION if self.horizon is None else float(self.horizon)
         memory = Places(per_arm=1, fixed=1)

@@ -51,7 +51,7 @@ def challenger(arms: Any, sd: Any, memory: Any, leader: Any, stream: Any) -> Any
     if total == 0.0:  # all of these probabilities are below the smallest float
         return nearest
     while True:
-        j = drawn(memory, count, count, total, stream)
+        j = drawn(memory, count, 1, count, total, stream)
         own, other = sd * sd / arms.count[leader], sd * sd / arms.count[j]
         spread = math.sqrt(own + other)
         noise = noise_above(distance(arms, leader, j) / sd, math.inf, stream)  # that of the difference

@@ -22,7 +22,7 @@ def learning_rate(params: Any, t: Any) -> Any:
 
 
 def weigh(params: Any, memory: Any, arms: Any, t: Any) -> Any:
-    """Write the probabilities 4 / (rate (L - x))^2 of round t behind the losses in the memory; return their sum.
+    """Write each arm's probability 4 / (rate (L - x))^2 in round t behind its losses in the memory; return their sum.
 
     The sum f(x) is 1 at the x that is looked for. f^(-1/2) is concave in x and nearly a line, so Newton's steps for it,
     from where one weight alone is 1, come down to that x.
@@ -30,15 +30,15 @@ def weigh(params: Any, memory: Any, arms: Any, t: Any) -> Any:
     rate = learning_rate(params, t)
     smallest = memory[0]
     for k in range(1, arms):
-        smallest = min(smallest, memory[k])
+        smallest = min(smallest, memory[2 * k])
     x = smallest - 2.0 / rate
     total = 0.0
     for _ in range(STEPS):
         total, slope = 0.0, 0.0
         for k in range(arms):
-            distance = memory[k] - x
+            distance = memory[2 * k] - x
             weight = 2.0 / (rate * distance)
-            memory[arms + k] = weight * weight
+            memory[2 * k + 1] = weight * weight
             total += weight * weight
             slope += weight * weight / distance
         if total - 1.0 <= PRECISE:
@@ -51,7 +51,7 @@ def weigh(params: Any, memory: Any, arms: Any, t: Any) -> Any:
 def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
     """An arm with its probability."""
     total = weigh(params, memory, shared.arms, shared.pulls + 1)
-    return drawn(memory, shared.arms, shared.arms, total, stream)
+    return drawn(memory, 1, 2, shared.arms, total, stream)
 
 
 def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: Any, stream: Any) -> None:
@@ -61,15 +61,15 @@ def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: An
         weigh(params, memory, places, t)
     loss = 1.0 - reward
     if params[0] == 0.0:
-        memory[arm] += loss / memory[places + arm]
+        memory[2 * arm] += loss / memory[2 * arm + 1]
         return
     rate = learning_rate(params, t)
     for k in range(places):
-        chance = memory[places + k]
+        chance = memory[2 * k + 1]
         baseline = 0.5 if chance >= rate * rate else 0.0
         if k == arm:
-            memory[k] += (loss - baseline) / chance
-        memory[k] += baseline
+            memory[2 * k] += (loss - baseline) / chance
+        memory[2 * k] += baseline
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,6 +13,7 @@ from bootleader._core.validation import positive, seed_of
 from bootleader.agent._decisions import DEFAULT_AGE
 from bootleader.agent._learner import HistoryLearner, Learner
 from bootleader.agent._learner_factory import learner_of
+from bootleader.agent._memory_learner import MemoryLearner
 from bootleader.agent._serialization import plain_policy, policy_of
 from bootleader.agent._validation import boolean, half_life_of
 from bootleader.agent.traffic import Traffic
@@ -70,7 +71,13 @@ class Settings:
 
     def learner(self) -> Learner:
         """A learner of the policy, without arms."""
-        return learner_of(self.policy, self.seed, self.maximize, self.half_life)
+        learner = learner_of(self.policy, self.seed, self.maximize, self.half_life)
+        if isinstance(learner, MemoryLearner):  # its memory depends on the order of rewards, which workers do not share
+            raise TypeError(
+                f"a store plays policies that remember moments or rewards and nothing else; use an Agent for "
+                f"{self.policy!r}"
+            )
+        return learner
 
     @property
     def keeps_history(self) -> bool:

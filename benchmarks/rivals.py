@@ -1,0 +1,74 @@
+"""Every policy beside ReBoot: time a round, memory, and how the time of the policies with a history grows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import bootleader as bl
+from benchmarks.measuring import Measured
+from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule
+from bootleader.policies import POLICIES
+from bootleader.policies.base import Policy
+
+ARMS, ROUNDS, RUNS = 10, 5_000, 16
+GAUSSIAN = bl.GaussianBandit(bl.Uniform(0, 1, arms=ARMS))
+CLICKS = bl.BernoulliBandit(bl.Uniform(0.2, 0.8, arms=ARMS))
+REBOOT = bl.ReBoot(sigma_a=1.5)
+ROOT_SEARCH = (bl.KLUCB, bl.BayesUCB)
+# Their work a round grows with the replicates, models, draws or terms that they are defined by: no bar.
+NO_BAR = (bl.MultiplierBootstrap, bl.EnsembleSampling, bl.BootstrappedUCB, bl.TopTwoThompson, bl.PHE, bl.BetaThompson)
+WITH_HISTORY = (bl.RBSDA(), bl.LBSDA(), bl.WRSDA(), bl.NPTS())
+SHORT, LONG = 2_500, 20_000
+
+
+def seconds_a_round(policy: Policy, rounds: int = ROUNDS, runs: int = RUNS) -> float:
+    """On rewards that the policy takes."""
+    unbounded = policy.reward_range == (-math.inf, math.inf)
+    simulation = bl.simulate(policy, GAUSSIAN if unbounded else CLICKS, rounds=rounds, runs=runs, seed=1)
+    return float(simulation.seconds[0]) / runs / rounds
+
+
+def bar_of(policy: Policy) -> float | None:
+    """At most so many times ReBoot's time."""
+    if isinstance(policy, ROOT_SEARCH):
+        return 40.0
+    if isinstance(policy.rule, IndexRule) and not isinstance(policy, NO_BAR) and policy.rule.half_life == math.inf:
+        return 5.0
+    return None
+
+
+def kilobytes(policy: Policy, rounds: int) -> float:
+    """What one run keeps: four moments and three numbers of the law for each arm, the memory, and the history."""
+    rule = policy.rule
+    numbers = 7 * ARMS
+    if isinstance(rule, ChoiceRule):
+        numbers += rule.memory(ARMS, rounds)
+    if isinstance(rule, HistoryRule) or getattr(rule, "history", False):
+        numbers += 4 * rounds * (2 if isinstance(rule, ChoiceRule) else 1)  # segments are kept when they are outgrown
+    return numbers * 8 / 1_000
+
+
+def measure(repeats: int) -> Iterator[Measured]:
+    section = "Policies, 10 arms, 5,000 rounds"
+    everyone: list[Any] = [policy for policy in POLICIES if policy != REBOOT]
+    for policy in everyone:
+        slow = isinstance(policy.rule, HistoryRule)
+        runs, times = (2 if slow else RUNS), max(3, repeats // 2)
+        seconds_a_round(policy, runs=runs)  # compiles
+        pairs = [(seconds_a_round(policy, runs=runs), seconds_a_round(REBOOT)) for _ in range(times)]
+        own, reboot = (min(column) for column in zip(*pairs, strict=True))
+        yield Measured(
+            section, f"{policy}: time a round, times ReBoot's", own / reboot, "x", bar_of(policy), at_most=True
+        )
+    section = "Memory of one run, 10 arms, 20,000 rounds"
+    for policy in (REBOOT, *everyone):
+        yield Measured(section, str(policy), kilobytes(policy, 20_000), "kB")
+    section = "How the time a round grows from 2,500 to 20,000 rounds"
+    for policy in WITH_HISTORY:
+        pairs = [
+            (seconds_a_round(policy, SHORT, 8), seconds_a_round(policy, LONG, 4)) for _ in range(max(3, repeats // 3))
+        ]
+        short, long = (min(column) for column in zip(*pairs, strict=True))
+        yield Measured(section, f"{policy}: exponent", math.log(long / short) / math.log(LONG / SHORT))
