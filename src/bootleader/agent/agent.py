@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -89,14 +89,6 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
     <Receipt.COUNTED: 'counted'>
     """
 
-    def __new__(cls, *args: Any, **options: Any) -> Self:
-        """An agent; with features, one that takes contexts."""
-        if cls is Agent and options.get("features") is not None:
-            from bootleader.agent.contextual_agent import ContextualAgent
-
-            return object.__new__(ContextualAgent)  # type: ignore[return-value]
-        return object.__new__(cls)
-
     def __init__(
         self,
         policy: Policy | ContextualPolicy,
@@ -111,6 +103,10 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
         max_age: float = DEFAULT_AGE,
         clock: Callable[[], float] = steady_clock,
     ) -> None:
+        if features is not None and type(self) is Agent:
+            from bootleader.agent.contextual_agent import ContextualAgent
+
+            self.__class__ = ContextualAgent  # one name for both kinds, and one signature
         if not isinstance(policy, ContextualPolicy if features is not None else Policy):
             raise self._wrong_policy(policy)
         self._set_features(features)
