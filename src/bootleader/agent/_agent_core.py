@@ -31,7 +31,7 @@ from bootleader.policies import Discounted
 class AgentCore:
     """A learner, a ledger of decisions, and the arms' names."""
 
-    _context: tuple[Any, ...] | None = None  # of the present call, where there are contexts
+    _context: Any = None  # of the present call, where there are contexts
 
     def __init__(
         self,

@@ -77,7 +77,7 @@ class AgentDecisions(AgentCore):
         """Remember a decision that changes nothing else of the learner: nearly every one."""
         ledger, arm, name = self._ledger, self._learner.arms[slot], self._names[slot]
         decision_id = ledger.next_id()
-        stores = ledger.issuing(decision_id, name, now, Group.PLAIN, self._context)
+        stores = ledger.issuing(decision_id, name, now, Group.PLAIN, self._context and self._context_of(slot))
         stores += (draws, (setattr, arm, "in_flight", arm.in_flight + 1))
         self._learner.commit_draws(stores)
         chance, error = (None, None) if chances is None else _chance_of(slot, chances)
@@ -112,7 +112,9 @@ class AgentDecisions(AgentCore):
             draft.wait_for(slot)
         arm, decision_id = self._names[slot], ledger.next_id()
         stores = (
-            stores + self._giving_up(draft, now, opened=1) + ledger.issuing(decision_id, arm, now, group, self._context)
+            stores
+            + self._giving_up(draft, now, opened=1)
+            + ledger.issuing(decision_id, arm, now, group, self._context and self._context_of(slot))
         )
         self._learner.commit(stores + draft.stores())
         return Decision(decision_id, arm, 1.0 if is_holdout else probability, standard_error, is_holdout)
@@ -158,6 +160,10 @@ class AgentDecisions(AgentCore):
             stores += self._comparing(found.group == Group.HOLDOUT, number)
         learner.commit(stores + draft.stores())
         return Receipt.COUNTED if found.live else Receipt.ARM_REMOVED
+
+    def _context_of(self, slot: int) -> Any:
+        """The context that a decision for an arm remembers."""
+        return self._context
 
     def _recall(self, context: tuple[Any, ...]) -> None:
         """Let the learner know which context a reward belongs to."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from bootleader.agent._learner import Learner
 from bootleader.agent._linear_laws import ContextArm
 from bootleader.agent._linear_learner import ContextIndexRule, LinearLearner
 from bootleader.agent._linear_model import Model
+from bootleader.agent._shared_learner import SharedLearner
 from bootleader.agent.features import Features
 
 if TYPE_CHECKING:
@@ -29,10 +31,15 @@ def contexts_of(agent: Any) -> dict[str, Any]:
     return {
         "features": features.as_plain(),
         "intercept": features.intercept,
+        "of_arms": features.of_arms,
         "kurtosis": float(learner.laws.pooled.kurtosis),
-        "models": [_plain(arm.model) for arm in learner.arms],
+        "models": [_plain(model) for model in _models(learner)],
         "open": [list(decision.context) for decision in agent._ledger.open.values()],
     }
+
+
+def _models(learner: Any) -> list[Model]:
+    return [learner.model] if isinstance(learner, SharedLearner) else [arm.model for arm in learner.arms]
 
 
 def _plain(model: Model) -> dict[str, Any]:
@@ -43,9 +50,13 @@ def _plain(model: Model) -> dict[str, Any]:
     return {**plain, "waiting": [row.tolist() for row in model.waiting[:taken]]}
 
 
-def index_rule(rule: Any) -> Any:
+def index_rule(rule: Any, document: Document) -> Any:
     """A contextual rule as an index rule; any other rule as it is."""
-    return ContextIndexRule.of(rule) if isinstance(rule, LinearRule) else rule
+    if not isinstance(rule, LinearRule):
+        return rule
+    if getattr(document.contexts, "of_arms", False) and rule.unit_free:  # the model needs them, not the arms
+        rule = dataclasses.replace(rule, initial_pulls=0)
+    return ContextIndexRule.of(rule)
 
 
 def checked_features(document: Document, rule: Any) -> tuple[Features | None, list[Any]]:
@@ -68,7 +79,8 @@ def checked_features(document: Document, rule: Any) -> tuple[Features | None, li
     except (TypeError, ValueError) as error:
         raise refuse(f"its features or contexts are refused: {printable(str(error), 200)}") from None
     dimension = features.dimension + (features.intercept and not rule.unit_free)
-    why = contradiction(record, dimension, [arm.count for arm in document.arms], document.half_life)
+    counts = [arm.count for arm in document.arms]
+    why = contradiction(record, dimension, counts, document.rounds, document.half_life is not None)
     if why is not None:
         raise refuse(why)
     return features, contexts
@@ -88,6 +100,9 @@ def with_models(learner: Learner, arms: list[ArmState], document: Document) -> l
         return arms
     record = document.contexts
     assert isinstance(record, ContextsRecord)  # by checked_features
+    if isinstance(learner, SharedLearner):
+        learner.model = _model(record.models[0])
+        return arms
     return [ContextArm.of(arm, _model(model)) for arm, model in zip(arms, record.models, strict=True)]
 
 

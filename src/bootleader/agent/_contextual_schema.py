@@ -48,10 +48,11 @@ class ModelRecord(Struct, forbid_unknown_fields=True):
 
 
 class ContextsRecord(Struct, forbid_unknown_fields=True):
-    """Features, models of the arms in their order, and contexts of the open decisions in theirs."""
+    """Features, models of the arms in their order (or the one that they share), and contexts of the open decisions."""
 
     features: list[tuple[str, Any]]
     intercept: bool
+    of_arms: bool
     kurtosis: NotNegative  # pooled
     models: list[ModelRecord]
     open: list[list[Any]]
@@ -59,20 +60,25 @@ class ContextsRecord(Struct, forbid_unknown_fields=True):
 
 def features_of(record: ContextsRecord) -> Features:
     """The features, which check themselves: ``TypeError`` or ``ValueError``."""
-    return Features.from_plain(record.features, record.intercept)
+    return Features.from_plain(record.features, record.intercept, record.of_arms)
 
 
-def contradiction(record: ContextsRecord, dimension: int, counts: list[float], half_life: float | None) -> str | None:
-    """What is wrong with the models; None if nothing is."""
-    if len(record.models) != len(counts):
-        return "its models are not as many as its arms"
+def contradiction(
+    record: ContextsRecord, dimension: int, arms: Sequence[float], rounds: int, fades: bool
+) -> str | None:
+    """What is wrong with the models; None if nothing is. ``arms`` are the arms' counts."""
+    counts = [model.count for model in record.models] if record.of_arms else list(arms)
+    if len(record.models) != (1 if record.of_arms else len(arms)):
+        return "its models are not as many as its arms need"
     for model, count in zip(record.models, counts, strict=True):
-        if why := _wrong(model, dimension, count, half_life):
+        if why := _wrong(model, dimension, count, fades):
             return why
+        if model.count > rounds:
+            return "a model has more rewards than there were rounds"
     return None
 
 
-def _wrong(model: ModelRecord, d: int, count: float, half_life: float | None) -> str | None:
+def _wrong(model: ModelRecord, d: int, count: float, fades: bool) -> str | None:
     size = d + 1
     lengths: dict[int, Sequence[Sequence[Any]]] = {
         size: (model.anchor, model.mean, *model.sums, *model.waiting),
@@ -83,7 +89,7 @@ def _wrong(model: ModelRecord, d: int, count: float, half_life: float | None) ->
         return f"a model does not have the size of {d} features"
     if model.count != count:
         return f"a model has {model.count!r} rewards, its arm {count!r}"
-    if half_life is None and (model.rows > model.count or model.refreshed_at > model.count):
+    if not fades and (model.rows > model.count or model.refreshed_at > model.count):
         return "a model was refreshed after more rewards than it has"
     if model.count == 0.0 and any(
         (*model.anchor, *model.mean, *model.sums[0], *model.gram[0], model.rss, model.squares)

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bootleader._core.text import shown
+from bootleader.agent._arm_state import ArmState
 from bootleader.agent._linear_laws import ContextArm, LinearLaws
 from bootleader.agent._linear_learner import LinearLearner
 from bootleader.agent._linear_model import Floats, Model, settled
+from bootleader.agent._shared_learner import SharedLearner
 from bootleader.agent.features import FLAG, INTERCEPT, Features
 
 if TYPE_CHECKING:
@@ -27,6 +29,14 @@ def coefficient_table(
     arms = _arms_now(learner)
     total = max(1, sum(arm.rewards for arm in arms))
     rows, (start, steps) = [], contrasts(features, constant)
+    if isinstance(learner, SharedLearner):
+        whole = ArmState(
+            count=learner.model.count,
+            rewards=sum(arm.rewards for arm in arms),
+            in_flight=sum(arm.in_flight for arm in arms),
+            active=any(arm.active for arm in arms),
+        )
+        names, arms = ["all arms"], [ContextArm.of(whole, learner.model)]
     for name, arm in zip(names, arms, strict=True):
         sd = residual_sd(arm.model)
         for term, coefficient, unit in _coefficients(arm.model, start, steps):
@@ -58,7 +68,10 @@ def prediction_table(
 
     arms = _arms_now(learner)
     total = max(1, sum(arm.rewards for arm in arms))
-    location, slopes = LinearLaws(list(range(len(arms))), arms, learner.laws.shared).predictions(learner.context)
+    if isinstance(learner, SharedLearner):
+        location, slopes = learner.predictions_of_all()
+    else:
+        location, slopes = LinearLaws(list(range(len(arms))), arms, learner.laws.shared).predictions(learner.context)
     errors = []
     for arm, slope in zip(arms, slopes.tolist(), strict=True):
         leverage = slope + (1.0 / arm.model.count if arm.model.centred and arm.model.count > 0.0 else 0.0)
@@ -67,7 +80,7 @@ def prediction_table(
     return pd.DataFrame(
         {
             "predicted": [
-                sign * value if arm.count > 0.0 else math.nan for arm, value in zip(arms, location, strict=True)
+                sign * value if arm.model.count > 0.0 else math.nan for arm, value in zip(arms, location, strict=True)
             ],
             "standard_error": errors,
             "probability": list(chances) if chances is not None else [0.0] * len(arms),

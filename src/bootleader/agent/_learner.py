@@ -7,7 +7,10 @@ simulator's choices, bit for bit, as long as every pull gets its reward before t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER, welford
 from bootleader._core.reference_player import contest
@@ -20,6 +23,8 @@ from bootleader.agent._laws import Laws
 from bootleader.agent._pending_changes import Draft, next_given_up
 from bootleader.agent._random_streams import SpareStream, Streams
 from bootleader.agent._validation import LARGEST_REWARD, MOST_REWARDS
+
+JointChances = tuple[Sequence[int], npt.NDArray[np.float64], npt.NDArray[np.float64] | None]
 
 
 class Learner(Journal):
@@ -227,6 +232,10 @@ class Learner(Journal):
         arm.history = list(arm.history)
         self.bring_up_to_date(arm, self.rounds)
         return arm
+
+    def joint_chances(self, wanted: Container[int]) -> JointChances | None:
+        """Slots, probabilities and standard errors where indices are not independent; None where they are."""
+        return None
 
     def bring_up_to_date(self, arm: ArmState, now: int) -> None:
         """Make an arm's moments those of round ``now``, where time changes them."""

@@ -78,8 +78,9 @@ class LinearLaws(Laws):
         """Change one arm's model."""
         model = arm.model
         d = len(model.coefficients)
-        self.anchor[place], self.mean[place] = model.anchor[:d], model.mean[:d]
-        self.level[place] = model.anchor[d] + model.mean[d]
+        if model.centred or self.centred[place]:  # otherwise they are 0 and stay so
+            self.anchor[place], self.mean[place] = model.anchor[:d], model.mean[:d]
+            self.level[place] = model.anchor[d] + model.mean[d]
         root = self.root[place]
         root[:d] = model.root
         root[d] = model.coefficients

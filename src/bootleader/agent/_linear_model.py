@@ -91,8 +91,12 @@ def new_model(dimension: int, ridge: float, intercept: bool) -> Model:
     )  # fmt: skip
 
 
-def learn(model: Model, features: Floats, reward: float) -> Model:
-    """The model with one more row. The caller refreshes it when :func:`is_old` says so."""
+def learn(model: Model, features: Floats, reward: float, triangular: bool = False) -> Model:
+    """The model with one more row. The caller refreshes it when :func:`is_old` says so.
+
+    With ``triangular`` the root stays the triangular one of the simulator, at twice the cost: draws of coefficients
+    depend on which root it is, leverages do not.
+    """
     (
         count, centred, anchor, mean, sums, gram, ridge, root, diagonal, coefficients, rss, freedom, free, drift,
         squares, third, fourth, refreshed_at, rows, waiting, taken, variation, _,
@@ -119,8 +123,10 @@ def learn(model: Model, features: Floats, reward: float) -> Model:
         gain = f @ root
         spread = 1.0 + weight * float(f @ f)
         step = weight / spread
-        # Potter: (I - c ff')^2 = I - w ff' / spread
-        root = root - np.multiply.outer(f * (weight / (spread + math.sqrt(spread))), gain)
+        if triangular:
+            root = _carlson(root, f, weight)
+        else:  # Potter: (I - c ff')^2 = I - w ff' / spread
+            root = root - np.multiply.outer(f * (weight / (spread + math.sqrt(spread))), gain)
         coefficients = coefficients + (step * surprise) * gain
         diagonal = diagonal - step * (gain * gain)
         value = drift + surprise / math.sqrt(spread)
@@ -138,6 +144,16 @@ def learn(model: Model, features: Floats, reward: float) -> Model:
         squares, third, fourth, refreshed_at, rows + 1, waiting, taken + 1, variation, spread,
     )  # fmt: skip
     return made if taken + 1 < WAITING else settled(made)
+
+
+def _carlson(root: Floats, f: Floats, weight: float) -> Floats:
+    """The lower triangular root after a row, with f the old root times the row; see :func:`exact.learn`."""
+    after = 1.0 + weight * np.add.accumulate(f * f)
+    before = np.append(1.0, after[:-1])
+    decay = np.sqrt(before / after)
+    gains = np.zeros_like(root)
+    np.add.accumulate(root[:-1] * f[:-1, None], axis=0, out=gains[1:])
+    return np.asarray(decay[:, None] * root - (weight * f / (after * decay))[:, None] * gains)
 
 
 def is_old(model: Model, unit_free: bool) -> bool:

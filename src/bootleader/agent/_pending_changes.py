@@ -15,6 +15,7 @@ from bootleader.agent._random_streams import Streams
 
 if TYPE_CHECKING:
     from bootleader.agent._learner import Learner
+    from bootleader.agent._linear_model import Model
 
 
 PATIENCE: Final = 100
@@ -59,6 +60,7 @@ class Draft:
         "_same_choice",
         "_streams",
         "give_up_at",
+        "model",
         "rounds",
         "stale",
     )  # fmt: skip
@@ -74,6 +76,7 @@ class Draft:
         self._laws: Laws | None = None
         self._law_changes: dict[int, Law] = {}
         self._same_choice = True
+        self.model: Model | None = None  # that the arms share, if they share one
         self.rounds, self.stale, self.give_up_at = learner.rounds, learner.stale, learner.give_up_at
 
     def arm(self, slot: int) -> ArmState:
@@ -229,6 +232,8 @@ class Draft:
             stores.append((setattr, learner, "give_up_at", self.give_up_at))
         if self.rounds != learner.rounds:
             stores.append((setattr, learner, "rounds", self.rounds))
+        if self.model is not None:
+            stores.append((setattr, learner, "model", self.model))
         if not self._same_choice:
             stores.append((setattr, learner, "changes", learner.changes + 1))
         return stores

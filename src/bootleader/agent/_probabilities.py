@@ -114,6 +114,8 @@ def _chances(
     wanted: Container[int] = range(len(learner.arms)) if among is None else set(among)
     if initial and (lacking := initial if among is None else [slot for slot in initial if slot in wanted]):
         return lacking, _uniform(len(lacking)), None
+    if (joint := learner.joint_chances(wanted)) is not None:
+        return joint
     if isinstance(learner, IndexLearner):
         laws = learner.laws_now() if among is None else learner.laws_now().only(wanted)
         if laws.playing:

@@ -4,38 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from operator import setitem
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from bootleader._core.linear_rules import LinearRule
 from bootleader._core.text import shown
 from bootleader.agent._agent_core import AgentCore
-from bootleader.agent._contextual_summary import coefficient_table, prediction_table, segment_table
+from bootleader.agent._contextual_answers import ContextualAnswers
 from bootleader.agent._decisions import Decision
 from bootleader.agent._final_choice import final_choice
-from bootleader.agent._linear_learner import LinearLearner
 from bootleader.agent._pending_changes import Draft
-from bootleader.agent._probabilities import Probabilities
 from bootleader.agent._validation import reward_of
-from bootleader.agent.agent import Agent
-from bootleader.agent.features import Features, Values
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-
-    from bootleader.inference import Verdict
 
 Context = Mapping[str, Any]
 
 
-class ContextualAgent(Agent):
+class ContextualAgent(ContextualAnswers):
     """An :class:`Agent` with features: every choice and every reward belongs to a context.
 
     ``Agent(policy, arms, features=Features(...))`` makes one. Each arm has a linear model of its own: the reward is an
-    intercept and a coefficient for each number that the features become.
+    intercept and a coefficient for each number that the features become. With
+    ``Features(..., of_arms=True)`` every arm has features of its own, a context is a mapping of arm to features, and
+    all arms share one model.
 
     Examples
     --------
@@ -49,36 +39,6 @@ class ContextualAgent(Agent):
     >>> agent.reward(decision.id, 9.95)
     <Receipt.COUNTED: 'counted'>
     """
-
-    _learner: LinearLearner
-
-    def _set_features(self, features: Features | None) -> None:
-        if not isinstance(features, Features):
-            raise TypeError(f"features must be Features, such as Features(visits=float), got {shown(features)}")
-        self.features = features
-
-    def _new_learner(self) -> LinearLearner:
-        rule: LinearRule = self.policy.rule
-        self._constant = self.features.intercept and not rule.unit_free
-        features = self.features
-        return LinearLearner(
-            rule, features.dimension + self._constant, not features.intercept, self.seed, self.half_life
-        )
-
-    # Contexts ------------------------------------------------------------------------------------------------------
-
-    def _checked(self, context: Any) -> Values:
-        if context is None:
-            raise TypeError(f"give a context with {', '.join(map(shown, self.features))}: the agent has features")
-        return self.features.checked(context)
-
-    def _look_at(self, values: Values) -> None:
-        """Let the learner see a checked context."""
-        self._learner.look_at(self.features.encoded(values, self._constant))
-        self._context = values
-
-    def _recall(self, context: Values) -> None:
-        self._learner.look_at(self.features.encoded(context, self._constant))
 
     # Choose and learn ----------------------------------------------------------------------------------------------
 
@@ -147,7 +107,7 @@ class ContextualAgent(Agent):
         reward : float
             Any finite number up to 1e65 in size, or a bool.
         context : mapping
-            A value for each feature.
+            A value for each feature; with ``of_arms``, those of this arm.
 
         Raises
         ------
@@ -156,12 +116,14 @@ class ContextualAgent(Agent):
         TypeError, ValueError
             If the reward is no such number, or the context is not one of the agent's features; nothing changes.
         """
-        values, number = self._checked(context), reward_of(reward, self._largest_reward)
+        values, largest = self._of_one_arm(context), self._largest_reward
+        if reward.__class__ is not float or not -largest <= reward <= largest:
+            reward = reward_of(reward, largest)
         with self._lock:
             self._finish()
             slot = self._slot(arm)
-            self._look_at(values)
-            self._learner.update(slot, number if self.maximize else -number)
+            self._recall(values)
+            self._learner.update(slot, reward if self.maximize else -reward)
 
     def update_many(  # type: ignore[override]
         self, arms: Sequence[str], rewards: Sequence[float], contexts: Sequence[Context]
@@ -183,7 +145,7 @@ class ContextualAgent(Agent):
             As :meth:`update`; or if they are not equally many.
         """
         names, values = _listed("arms", arms), _listed("rewards", rewards)
-        every = [self._checked(context) for context in _listed("contexts", contexts)]
+        every = [self._of_one_arm(context) for context in _listed("contexts", contexts)]
         if not len(names) == len(values) == len(every):
             raise ValueError(
                 f"arms, rewards and contexts must be equally many, got {len(names)}, {len(values)} and {len(every)}"
@@ -193,7 +155,7 @@ class ContextualAgent(Agent):
             self._finish()
             draft = Draft(self._learner)
             for slot, number, context in zip([self._slot(arm) for arm in names], numbers, every, strict=True):
-                self._look_at(context)
+                self._recall(context)
                 draft.answer_pull(slot)
                 self._learner.learn(draft, slot, number if self.maximize else -number)
             self._learner.commit(draft.stores())
@@ -258,124 +220,13 @@ class ContextualAgent(Agent):
             self._finish()
             features, place = self.features.with_category(feature, category)
             stores = self._learner.widening(place)
-            self._learner.commit([*stores, (setattr, self, "features", features)])
+            self._learner.commit([*stores, (setattr, self, "features", features), (setattr, self, "_seen", None)])
 
     def _check_mergeable(self, other: AgentCore, rounds: int) -> None:
         super()._check_mergeable(other, rounds)
         if not isinstance(other, ContextualAgent) or self.features != other.features:
             its = getattr(other, "features", None)
             raise ValueError(f"merge needs agents of the same features, got {shown(self.features)} and {shown(its)}")
-
-    # Answers -------------------------------------------------------------------------------------------------------
-
-    def probabilities(self, context: Context | None = None) -> Probabilities:
-        """The probability that each arm is chosen next in a context, by name. Asking changes nothing.
-
-        Parameters
-        ----------
-        context : mapping
-            A value for each feature.
-
-        Returns
-        -------
-        Probabilities
-            Exact: the indices of arms with models of their own are independent.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If the context is not one of the agent's features.
-        RuntimeError
-            If no arm is active.
-        """
-        values = self._checked(context)
-        with self._lock:
-            self._finish()
-            self._look_at(values)
-            return self._chances().named(self._names)
-
-    def summary(self, context: Context | None = None) -> pd.DataFrame:
-        """What every arm's model has learnt; or, in a context, what it predicts.
-
-        Parameters
-        ----------
-        context : mapping, optional
-            A value for each feature.
-
-        Returns
-        -------
-        DataFrame
-            Without a context, a row for each arm and term: ``coefficient`` and its ``standard_error`` (the intercept
-            is the mean reward where all features have their first category, False or 0; a category's coefficient is
-            its difference from the first one), ``residual_sd`` of the arm's rewards about the model, ``pulls``
-            (rewards learnt), ``weight`` (what a half-life has left of them), ``share`` of the pulls, ``open``
-            decisions, ``active``. With a context, a row for each arm: the ``predicted`` mean reward there and its
-            ``standard_error``, the ``probability`` of being chosen there, and the same other columns.
-
-        Notes
-        -----
-        Coefficients are shrunk towards 0 by the policy's ridge penalty, and arms are chosen by what was learnt, so
-        the standard errors describe the model and are no confidence statements.
-        """
-        values = None if context is None else self._checked(context)
-        with self._lock:
-            self._finish()
-            if values is None:
-                return coefficient_table(self._learner, self._names, self.features, self._constant, self.maximize)
-            self._look_at(values)
-            chances = self._chances().values if any(arm.active for arm in self._learner.arms) else None
-            return prediction_table(self._learner, self._names, chances, self.maximize)
-
-    def shares(self, by: str) -> pd.DataFrame:
-        """How often each arm was chosen in each segment, as a share of the segment's rewards.
-
-        Parameters
-        ----------
-        by : str
-            A feature with categories, or a flag.
-
-        Returns
-        -------
-        DataFrame
-            A row for each segment and a column for each arm; rows sum to 1, or are NaN for a segment without rewards.
-
-        Raises
-        ------
-        ValueError
-            If the feature makes no segments.
-        """
-        with self._lock:
-            self._finish()
-            counts = segment_table(self._learner, self._names, self.features, by)
-        return counts.div(counts.sum(axis=1), axis=0)
-
-    def plot_shares(self, by: str, path: str | PathLike[str] | None = None) -> Figure:
-        """Draw :meth:`shares`: a bar for each segment, divided by arms.
-
-        Parameters
-        ----------
-        by : str
-            A feature with categories, or a flag.
-        path : path, optional
-            Write the figure to this file; its ending chooses the format.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure. A notebook shows it.
-        """
-        from bootleader.plots import shown_figure, stacked_shares, write
-
-        table = self.shares(by)
-        columns = {name: table[name].tolist() for name in table.columns}
-        figure = stacked_shares(columns, list(map(str, table.index)), by, shown_figure if path is None else None)
-        if path is not None:
-            write(figure, path)
-        return figure
-
-    def verdict(self, **options: Any) -> Verdict:
-        """Not for an agent with contexts: the arms' plain means belong to different contexts."""
-        raise ValueError("the arms of an agent with contexts are compared in a context: see summary(context)")
 
 
 def _listed(what: str, values: Any) -> list[Any]:

@@ -32,6 +32,9 @@ class Features:
     ----------
     features : mapping, optional
         The features as a mapping, for names that are no Python identifiers.
+    of_arms : bool
+        Whether every arm has features of its own, such as its price. All arms then share their coefficients, and a
+        context is a mapping of arm to features.
     intercept : bool
         Whether a constant is added for policies whose model has none. Rewards that are far from 0 need it.
     **features : type or list of str
@@ -55,9 +58,17 @@ class Features:
     ValueError: feature 'device' must be one of 'mobile', 'desktop', got 'tablet'; new categories: agent.add_category
     """
 
-    __slots__ = ("_columns", "_kinds", "_names", "_numbers", "dimension", "intercept")
+    __slots__ = ("_columns", "_kinds", "_names", "_numbers", "dimension", "intercept", "of_arms")
 
-    def __init__(self, features: Mapping[str, Any] | None = None, /, *, intercept: bool = True, **more: Any) -> None:
+    def __init__(
+        self,
+        features: Mapping[str, Any] | None = None,
+        /,
+        *,
+        of_arms: bool = False,
+        intercept: bool = True,
+        **more: Any,
+    ) -> None:
         if features is not None and not isinstance(features, Mapping):
             raise TypeError(f"features must be a mapping of name to kind, got {shown(features)}")
         given = {**(features or {}), **more}
@@ -65,7 +76,7 @@ class Features:
             raise ValueError("a feature is given twice")
         if not given:
             raise ValueError("give at least one feature, such as Features(visits=float)")
-        self.intercept = boolean("intercept", intercept)
+        self.intercept, self.of_arms = boolean("intercept", intercept), boolean("of_arms", of_arms)
         self._kinds: dict[str, Kind] = {_name(name): _kind(name, kind) for name, kind in given.items()}
         self._lay_out()
 
@@ -109,17 +120,19 @@ class Features:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Features):
             return NotImplemented
-        return self.intercept == other.intercept and list(self._kinds.items()) == list(other._kinds.items())
+        mine, its = ((one.intercept, one.of_arms, list(one._kinds.items())) for one in (self, other))
+        return mine == its
 
     def __hash__(self) -> int:
-        return hash((self.intercept, tuple(self._kinds.items())))
+        return hash((self.intercept, self.of_arms, tuple(self._kinds.items())))
 
     def __repr__(self) -> str:
         words = {NUMBER: "float", FLAG: "bool"}
         parts = [
             f"{name!r}: {list(kind) if isinstance(kind, tuple) else words[kind]}" for name, kind in self._kinds.items()
         ]
-        return f"Features({{{', '.join(parts)}}}{'' if self.intercept else ', intercept=False'})"
+        options = ", of_arms=True" * self.of_arms + ", intercept=False" * (not self.intercept)
+        return f"Features({{{', '.join(parts)}}}{options})"
 
     def with_category(self, feature: str, category: str) -> tuple[Features, int]:
         """The same features with one more category, and the place of its number in the vector.
@@ -150,7 +163,9 @@ class Features:
             raise ValueError(f"feature {shown(feature)} is a {kind} and has no categories")
         if category in kind:
             raise ValueError(f"feature {shown(feature)} has the category {shown(category)} already")
-        more = Features({**self._kinds_as_given(), feature: [*kind, category]}, intercept=self.intercept)
+        more = Features(
+            {**self._kinds_as_given(), feature: [*kind, category]}, of_arms=self.of_arms, intercept=self.intercept
+        )
         return more, next(levels[category] for name, _, _, levels in more._columns if name == feature)
 
     def _kinds_as_given(self) -> dict[str, Any]:
@@ -255,7 +270,7 @@ class Features:
         return [[name, list(kind) if isinstance(kind, tuple) else kind] for name, kind in self._kinds.items()]
 
     @classmethod
-    def from_plain(cls, plain: Sequence[Sequence[Any]], intercept: bool) -> Features:
+    def from_plain(cls, plain: Sequence[Sequence[Any]], intercept: bool, of_arms: bool = False) -> Features:
         """The features that :meth:`as_plain` describes, or ``TypeError`` or ``ValueError``."""
         types: dict[Any, Any] = {NUMBER: float, FLAG: bool}
         given: dict[str, Any] = {}
@@ -263,14 +278,14 @@ class Features:
             if name in given:
                 raise ValueError(f"the feature {shown(name)} is given twice")
             given[name] = types.get(kind, kind) if isinstance(kind, str) else kind
-        return cls(given, intercept=intercept)
+        return cls(given, of_arms=of_arms, intercept=intercept)
 
 
 def _name(name: Any) -> str:
     if not isinstance(name, str) or not name:
         raise TypeError(f"a feature's name must be a string that is not empty, got {shown(name)}")
-    if name == INTERCEPT:
-        raise ValueError("a feature cannot be named 'intercept'")
+    if name in (INTERCEPT, "of_arms"):
+        raise ValueError(f"a feature cannot be named {name!r}")
     return str(name)
 
 
