@@ -136,7 +136,26 @@ def decisions(repeats: int) -> Iterator[Measured]:
     yield Measured(section, "without", without, "us/round")
 
 
+def probabilities(repeats: int) -> Iterator[Measured]:
+    """The probabilities of a choice, computed anew: young arms have Student laws, old ones normal laws."""
+    section = f"The probabilities of a choice, {FEW} arms"
+    for policy in (bl.AdaptiveReBoot(), bl.ThompsonSampling()):
+        for rewards in (3, 100):
+            agent = bl.Agent(policy, names(FEW), seed=1)
+            rng = random.Random(2)
+            agent.update_many(names(FEW) * rewards, [rng.gauss(0.5, 1.0) for _ in range(rewards * FEW)])
+
+            def ask(rounds: int, agent: bl.Agent = agent) -> None:
+                for _ in range(rounds):
+                    agent._learner.changes += 1  # what was computed before does not count
+                    agent.probabilities()
+
+            (taken,) = microseconds_a_round(repeats, (ask, ROUNDS // 20))
+            yield Measured(section, f"{policy}, {rewards} rewards an arm", taken, "us", bar=200, at_most=True)
+
+
 def measure(repeats: int) -> Iterator[Measured]:
     yield from against_other_libraries(repeats)
     yield from against_number_of_arms(repeats)
     yield from decisions(repeats)
+    yield from probabilities(repeats)
