@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,6 +99,15 @@ def small_cases():
     yield bl.FollowTheLeader(), bl.BernoulliBandit(np.linspace(0.1, 0.9, 70))  # and for a word
 
 
+class Inline(Executor):
+    """An executor that is no pool of threads: workers get whole blocks, as those of a cluster do."""
+
+    def submit(self, function, /, *args, **kwargs):
+        future = Future()
+        future.set_result(function(*args, **kwargs))
+        return future
+
+
 def main():
     """Compare on the simulator, and print what differs."""
     from bootleader.simulation import _device_runs
@@ -114,6 +124,8 @@ def main():
     on_gpu = bl.simulate([reboot, bl.Giro()], BANDITS[0], device="cuda", **size)
     on_cpu = bl.simulate([reboot, bl.Giro()], BANDITS[0], **size)
     differ = differences(on_gpu, on_cpu) + ["curves"] * (not np.array_equal(on_gpu.curves, on_cpu.curves))
+    in_tasks = bl.simulate([reboot, bl.Giro()], BANDITS[0], device="cuda", executor=Inline(), **size)
+    differ += differences(in_tasks, on_cpu) + ["curves"] * (not np.array_equal(in_tasks.curves, on_cpu.curves))
     print("curves", on_gpu.devices, "differ" if differ else "equal", *differ)
 
 

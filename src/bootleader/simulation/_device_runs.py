@@ -64,10 +64,13 @@ class DeviceRuns:
 
     def __init__(self, block: Block, keep_groups: bool = False) -> None:
         from bootleader._core.cuda import device
+
+        self.cuda = device.require()
+        from bootleader._core.cuda.compilation import require_separate_roundings
         from bootleader._core.cuda.index_kernel import DevicePlan, kernel_for, layout_for
         from bootleader._core.kernels.moment_records import records_for
 
-        self.cuda = device.require()
+        require_separate_roundings()
         rule = _kernel_choice.checked_rule(block.policy, block.bandit)
         assert isinstance(rule, IndexRule)
         self.block, self.keep_groups = block, keep_groups

@@ -6,9 +6,11 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from types import FunctionType
 from typing import Any
 
+import numpy as np
 from numba import config, cuda, float64
 from numba.core.compiler_lock import global_compiler_lock
 
@@ -82,6 +84,25 @@ def callable_in_kernels(function: Any) -> Any:
     called = {name: plain.__globals__.get(name) for name in plain.__code__.co_names}
     names = {name: callable_in_kernels(other) for name, other in called.items() if hasattr(other, "py_func")}
     return FunctionType(plain.__code__, {**plain.__globals__, **names}, plain.__name__)
+
+
+def multiply_and_add(factors, term, result):
+    result[0] = factors[0] * factors[0] + term[0]
+
+
+@cache
+def require_separate_roundings() -> None:
+    """Raise ``RuntimeError`` if kernels fuse multiplications and additions all the same, as another numba might."""
+    almost = 1.0 + 2.0**-30  # its square is rounded to 1 + 2^-29, unless what is added comes first
+    result = cuda.to_device(np.ones(1))
+    kernel(multiply_and_add).launch(
+        1, 1, 0, cuda.to_device(np.array([almost])), cuda.to_device(np.array([-1.0 - 2.0**-29])), result
+    )
+    if result.copy_to_host()[0] != 0.0:
+        raise RuntimeError(
+            "this version of numba-cuda fuses multiplications and additions, so the results would not be those of the "
+            'CPU: install numba-cuda 0.30, or leave device="cuda" out'
+        )
 
 
 def kernel(function: Callable[..., Any], **options: Any) -> Kernel:

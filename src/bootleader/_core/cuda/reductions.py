@@ -11,51 +11,35 @@ from typing import Any, Final
 import numpy as np
 from numba import cuda, float64, int64
 
-from bootleader._core.cuda.compilation import kernel
+from bootleader._core.cuda.compilation import callable_in_kernels, kernel
 from bootleader._core.kernels.moment_records import COUNT
+from bootleader._core.kernels.trajectory import (
+    BEST_ARM_SHARE,
+    QUANTITIES,
+    REGRET,
+    REWARD,
+    SIMPLE_REGRET,
+)
+from bootleader._core.kernels.trajectory import reduce_row as compiled_reduce_row
 from bootleader._core.moments import chan
 from bootleader._core.numba_bridge import register
 
 GROUP_RUNS: Final = 32  # most runs of a group
-QUANTITIES: Final = 5
 THREADS: Final = 128
 MOST_ARMS: Final = 512
 
-
-def pairwise_sum(values: Any, count: Any) -> Any:
-    """Sum of at most 128 numbers in the order of NumPy's ``sum``: eight sums, then their sum, then the rest.
-
-    Examples
-    --------
-    >>> pairwise_sum([1.0, 2.0, 3.0], 3)
-    6.0
-    """
-    if count < 8:
-        total = 0.0
-        for i in range(count):
-            total += values[i]
-        return total
-    whole = count - count % 8
-    for i in range(8, whole):
-        values[i % 8] += values[i]
-    total = ((values[0] + values[1]) + (values[2] + values[3])) + ((values[4] + values[5]) + (values[6] + values[7]))
-    for i in range(whole, count):
-        total += values[i]
-    return total
-
-
-register(pairwise_sum)
+reduce_row = callable_in_kernels(compiled_reduce_row)
 
 
 def value_of(trajectory, checkpoints, quantity, mark, run):
     """One quantity of one run at one checkpoint."""
-    if quantity == 0:
+    if quantity == REGRET:
         return trajectory.regret[mark, run]
-    if quantity == 1:
+    if quantity == REWARD:
         return trajectory.reward[mark, run]
-    if quantity == 2:
+    if quantity == BEST_ARM_SHARE:
         return trajectory.best_pulls[mark, run] / checkpoints[mark]
-    if quantity == 3:
+    if quantity == SIMPLE_REGRET:
         return trajectory.simple_regret[mark, run]
     return 1.0 if trajectory.simple_regret[mark, run] == 0.0 else 0.0
 
@@ -68,21 +52,16 @@ def reduce_groups(trajectory, checkpoints, runs, means, squares):
     place = cuda.grid(1)
     groups = means.shape[0]
     mark = place // groups
-    if mark >= checkpoints.shape[0]:
-        return
     group = place % groups
     first = group * GROUP_RUNS
+    if mark >= checkpoints.shape[0] or first >= runs:
+        return
     count = min(GROUP_RUNS, runs - first)
-    values = cuda.local.array(GROUP_RUNS, float64)
+    row = cuda.local.array(GROUP_RUNS, float64)
     for quantity in range(QUANTITIES):
         for i in range(count):
-            values[i] = value_of(trajectory, checkpoints, quantity, mark, first + i)
-        mean = pairwise_sum(values, count) / count
-        for i in range(count):
-            deviation = value_of(trajectory, checkpoints, quantity, mark, first + i) - mean
-            values[i] = deviation * deviation
-        means[group, quantity, mark] = mean
-        squares[group, quantity, mark] = pairwise_sum(values, count)
+            row[i] = value_of(trajectory, checkpoints, quantity, mark, first + i)
+        reduce_row(row, count, group, quantity, mark, means, squares)
 
 
 def merge_groups(means, squares, groups, runs, before, mean, square):
