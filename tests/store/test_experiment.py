@@ -211,7 +211,9 @@ def test_bad_arguments_change_nothing(store, button):
     with pytest.raises(TypeError, match="policy"):
         store.create("other", "UCB1", ["a"])
     with pytest.raises(TypeError, match="an agent plays"):
-        store.create("other", bl.IMED(), ["a"])
+        store.create("other", bl.RBSDA(), ["a"])
+    with pytest.raises(TypeError, match="a store plays"):
+        store.create("other", bl.BetaThompson(), ["a"])
     with pytest.raises(ValueError, match="url"):
         bl.Store("mysql://shop")
     assert len(button.log(events=True)) == events
