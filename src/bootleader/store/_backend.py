@@ -74,6 +74,10 @@ class Backend(ABC):
         """
 
     @abstractmethod
+    def append_first(self, experiment: int, event: Event) -> bool:
+        """As :meth:`append`, for version 1 of a decision: False if the decision or the experiment is not there."""
+
+    @abstractmethod
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
         """The events that are visible now (or at a horizon), and were not at the horizon ``after``; the first of them.
 

@@ -7,6 +7,11 @@ import os
 import secrets
 
 
+def new_tag() -> str:
+    """A tag that no other process has."""
+    return secrets.token_hex(6)
+
+
 class DecisionIds:
     """A random tag for each process that opens an experiment, and a number counted up.
 
@@ -18,7 +23,7 @@ class DecisionIds:
 
     def _start(self) -> None:
         self._process = os.getpid()
-        self._tag = secrets.token_hex(6)
+        self._tag = new_tag()
         self._numbers = itertools.count(1)
 
     def next(self) -> str:

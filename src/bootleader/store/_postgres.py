@@ -213,6 +213,11 @@ class PostgresBackend(SqlBackend):
         if self._with_connection(insert) != len(rows):
             raise self.removed(experiment)
 
+    def append_first(self, experiment: int, event: Event) -> bool:
+        sql: Any = _marks(self.first_insertion)
+        args = (*self.inserted(experiment, event), event.decision)
+        return self._with_connection(lambda connection: connection.execute(sql, args).rowcount == 1)
+
     # Horizons ------------------------------------------------------------------------------------------------------
 
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
@@ -320,6 +325,7 @@ def _executing(connection: psycopg.Connection[Any]) -> Execute:
     def execute(sql: str, args: Sequence[Any]) -> list[Any]:
         text: Any = _marks(sql)
         cursor = connection.execute(text, args or None, binary=True)
-        return cursor.fetchall() if cursor.description else []
+        found = cursor.pgresult
+        return cursor.fetchall() if found is not None and found.nfields else []
 
     return execute

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from bootleader.store._backend import Backend
 from bootleader.store._choice import Chooser
 from bootleader.store._errors import DuplicateKey, StoreError
+from bootleader.store._events import Kind
 from bootleader.store._settings import Settings
 from bootleader.store._state import OpenDecisions, State
 
+RECENT: Final = 10_000  # decisions
 SNAPSHOT_EVENTS: Final = 10_000  # a snapshot is written after so many events
 SNAPSHOT_BYTES: Final = (
     50  # or more: so many bytes of a snapshot for each event, so that a log is never mostly snapshots
@@ -47,6 +50,7 @@ class Replica:
     ) -> None:
         self.backend, self.experiment, self.settings = backend, experiment, settings
         self._saved, self._size, self._fold = 0, 0, 0
+        self.recent: dict[str, tuple[int, int, int]] = {}  # arm, round and side of decisions
         self._begin(upto, use_snapshots)
         self.chooser = Chooser(self.state, name)
         self.sync(upto)
@@ -89,10 +93,21 @@ class Replica:
             if news.rows:
                 self._apply(news.rows)
             self.horizon, more = news.horizon, news.more
+            self._remember(news.rows[-RECENT:])
             applied += len(news.rows)
         if self.state.reload:
             self._reload()
         return applied
+
+    def _remember(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Keep what a reward copies from its decision, of the last ones: it need not be read again."""
+        recent = self.recent
+        for row in rows:
+            if row[1] == Kind.DECISION:
+                recent[row[2]] = (row[4], row[7], row[8])
+        if len(recent) > 2 * RECENT:
+            for decision in list(recent)[:-RECENT]:
+                del recent[decision]
 
     def _apply(self, rows: object) -> None:
         try:

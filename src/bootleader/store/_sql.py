@@ -122,6 +122,14 @@ class SqlBackend(Backend):
         """The arguments of ``insertion``."""
         return (*event[1:], experiment)
 
+    @property
+    def first_insertion(self) -> str:
+        """As ``insertion``, if the decision is there."""
+        return self.insertion + (
+            " AND EXISTS (SELECT 1 FROM bootleader_events d WHERE d.experiment = bootleader_experiments.id "
+            "AND d.decision = ? AND d.version = 0)"
+        )
+
     def chain(self, experiment: int, decision: str) -> list[Event]:
         sql = f"SELECT {ALL} FROM bootleader_events WHERE experiment = ? AND decision = ? ORDER BY version"
         return [intact(Event(*row)) for row in self.rows(sql, (experiment, decision))]

@@ -63,11 +63,9 @@ class SqliteBackend(SqlBackend):
             raise StoreError(f"SQLite must be at least 3.51.3, got {apsw.sqlite_lib_version()}: update apsw", "version")
         connection = apsw.Connection(self.path, vfs=self._vfs)
         connection.set_busy_handler(self._wait())
-        if self.path != MEMORY:
-            if connection.execute("PRAGMA journal_mode = WAL").fetchone() != (
-                "wal",
-            ):  # such as a file system without shared memory
-                raise StoreError(f"SQLite cannot keep a write-ahead log beside {shown(self.path)}", "unavailable")
+        mode = None if self.path == MEMORY else connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode not in (None, ("wal",)):  # such as on a file system without shared memory
+            raise StoreError(f"SQLite cannot keep a write-ahead log beside {shown(self.path)}", "unavailable")
         connection.execute("PRAGMA synchronous = FULL")
         execute: Execute = lambda sql, args: connection.execute(sql, args).fetchall()  # noqa: E731
         connection.execute("BEGIN IMMEDIATE")
@@ -172,6 +170,15 @@ class SqliteBackend(SqlBackend):
             written = self._guarded(insert) if len(events) == 1 else self.write(insert_many)
         if written != len(events):
             raise self.removed(experiment)
+
+    def append_first(self, experiment: int, event: Event) -> bool:
+        def insert() -> bool:
+            connection = self._open()
+            connection.execute(self.first_insertion, (*self.inserted(experiment, event), event.decision))
+            return bool(connection.changes())
+
+        with self._lock:
+            return bool(self._guarded(insert))
 
     # Horizons ------------------------------------------------------------------------------------------------------
 

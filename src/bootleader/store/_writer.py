@@ -88,6 +88,7 @@ class Writer:
                 event = self._decision(replica, decision_id, choice, now, unit, assignment)
                 name, snapshot = replica.state.arms[choice.arm].name, replica.snapshot_due
             if self.append(event):
+                replica.recent[decision_id] = (event.arm, event.round, event.side)
                 if snapshot:
                     self._save_snapshot()
                 return Decision(decision_id, name, choice.probability, None, choice.side == Side.HOLDOUT)
@@ -138,10 +139,17 @@ class Writer:
     def change(self, decision_id: str, kind: Kind, amount: float | None, event: str | None) -> Receipt:
         """Append what became of a decision."""
         now = float(self.clock())
+        first = self._first_reward(decision_id, amount, event, now) if kind == Kind.REWARD else None
+        if first is not None and self._append_first(first):
+            return self._receipt(first.arm, Receipt.COUNTED)
         for _ in range(ATTEMPTS):
             chain = self.backend.chain(self.found.id, decision_id)
             if not chain or chain[0].kind != Kind.DECISION:
                 raise self.unknown(decision_id)
+            if first is not None and any(
+                row[1:] == first[1:] for row in chain
+            ):  # the connection broke after the commit
+                return self._receipt(first.arm, Receipt.COUNTED)
             row = next_event(chain, kind, amount, event, now)
             if row is None:
                 return self._receipt(chain[0].arm, Receipt.REPEATED)
@@ -150,6 +158,24 @@ class Writer:
             if event is not None:
                 self._check_event(event, decision_id)
         raise _overtaken(f"decision {shown(decision_id)}")
+
+    def _first_reward(self, decision_id: str, amount: float | None, event: str | None, now: float) -> Event | None:
+        """The reward of a decision that this process knows, if no other came before."""
+        replica = self._replica
+        known = None if replica is None else replica.recent.get(decision_id)
+        if known is None:
+            return None
+        arm, round_, side = known
+        return new_event(
+            Kind.REWARD, decision_id, 1, arm=arm, value=amount, round_=round_, side=side, time=now, event=event
+        )
+
+    def _append_first(self, event: Event) -> bool:
+        """Append a first reward, without reading the decision; False if that has to be done."""
+        try:
+            return self.backend.append_first(self.found.id, event)
+        except DuplicateKey:
+            return False
 
     def _check_event(self, event: str, decision_id: str) -> None:
         """Raise if the event id belongs to another decision."""
