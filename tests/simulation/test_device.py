@@ -1,17 +1,22 @@
 """``device="cuda"``: what can be tested without a GPU. ``make test-gpu`` compares a GPU with the CPU at full size."""
 
+import dis
+import math
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 from numba import config, cuda
 
 import bootleader as bl
+from bootleader._core.code_fingerprint import references
 from bootleader._core.cuda import device as device_module
+from bootleader.bandits import DRAWS
 from bootleader.simulation._simulate import job_of
 from bootleader.simulation._task_schedule import DEVICE_RUNS, tasks_of
 from tests.simulation import device_cases
@@ -32,6 +37,32 @@ def test_the_simulated_gpu_plays_as_the_cpu_does():
     assert len(lines) == len(list(device_cases.small_cases())) + 1
     assert [line for line in lines if not line.endswith("equal")] == []
     assert lines[-1].startswith("curves ('cuda', 'cpu')")
+
+
+def functions_of(function, found=None):
+    """A function and all functions that it calls."""
+    found = set() if found is None else found
+    if function not in found:
+        found.add(function)
+        for other in references(function) if isinstance(function, FunctionType) else ():
+            if callable(other):
+                functions_of(other, found)
+    return found
+
+
+PLAYED = [policy.rule.law for policy in device_cases.POLICIES] + list(DRAWS)
+
+
+@pytest.mark.parametrize(
+    "function", dict.fromkeys(PLAYED), ids=lambda function: f"{function.__module__}.{function.__name__}"
+)
+def test_laws_and_draws_call_no_function_that_differs_on_a_gpu(function):
+    """Roots and roundings are exact everywhere; the system's logarithms and powers are not."""
+    called = functions_of(function)
+    exact = {math.sqrt, math.floor, math.ceil, math.frexp, math.ldexp}
+    assert [f.__name__ for f in called if getattr(f, "__module__", "") == "math" and f not in exact] == []
+    plain = [f for f in called if isinstance(f, FunctionType)]
+    assert [f.__name__ for f in plain if any(i.argrepr == "**" for i in dis.get_instructions(f))] == []
 
 
 @without_gpu
