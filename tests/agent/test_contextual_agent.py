@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import pickle
+import sys
 import threading
 from typing import Any
 
@@ -18,7 +20,7 @@ from bootleader.simulation._contexts import LibraryContexts
 FEATURES = bl.Features(device=["mobile", "desktop"], visits=float, member=bool)
 VISIT = {"device": "mobile", "visits": 3, "member": False}
 NAMES = ["short", "long", "video"]
-PLAYED = list(CONTEXTUAL_POLICIES)
+PLAYED = [policy for policy in CONTEXTUAL_POLICIES if isinstance(policy.rule, bl.LinearRule)]
 
 
 @pytest.fixture(params=PLAYED, ids=str)
@@ -392,10 +394,39 @@ def test_threads_lose_no_reward() -> None:
     assert total == 240
 
 
+@dataclasses.dataclass(frozen=True, repr=False)
+class Greedy(bl.ContextualPolicy):
+    """A policy of one's own: the largest prediction."""
+
+    lam: float = 1.0
+
+    @property
+    def rule(self) -> bl.LinearRule:
+        return bl.LinearRule(lambda params, arm, shared: (arm.location, 0.0, math.inf), bl.Noise.NONE, ridge=self.lam)
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Other(bl.ContextualPolicy):
+    """A policy that an agent cannot play."""
+
+    @property
+    def rule(self) -> Any:
+        return None
+
+
+def test_policies_of_ones_own() -> None:
+    agent = make(Greedy(lam=0.5))
+    play(agent, 40)
+    twin = bl.Agent.from_json(agent.to_json(), policies=[Greedy])  # type: ignore[list-item]
+    assert play(twin, 20, seed=2) == play(agent, 20, seed=2)
+    with pytest.raises(ValueError, match="Greedy"):
+        bl.Agent.from_json(agent.to_json())
+    with pytest.raises(TypeError, match="LinearRule"):
+        make(Other())
+
+
 @pytest.mark.parametrize("place", range(0, 60, 4))
 def test_an_interrupted_update_happens_or_does_not(place: int) -> None:
-    import sys
-
     agent, twin = make(bl.LinUCB()), make(bl.LinUCB())
     for other in (agent, twin):
         play(other, 12)

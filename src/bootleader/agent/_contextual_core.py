@@ -25,7 +25,9 @@ class ContextualCore(Agent):
         self.features = features
 
     def _new_learner(self) -> LinearLearner:
-        rule: LinearRule = self.policy.rule
+        rule = self.policy.rule
+        if not isinstance(rule, LinearRule):
+            raise TypeError(f"an agent plays contextual policies whose rule is a LinearRule; simulate {self.policy!r}")
         self._constant = self.features.intercept and not rule.unit_free
         features = self.features
         kind = SharedLearner if features.of_arms else LinearLearner
