@@ -8,7 +8,7 @@ from typing import Any
 
 import bootleader as bl
 from benchmarks.measuring import Measured
-from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule
+from bootleader._core.rules import ChoiceRule, HistoryRule
 from bootleader.policies import POLICIES
 from bootleader.policies.base import Policy
 
@@ -17,8 +17,7 @@ GAUSSIAN = bl.GaussianBandit(bl.Uniform(0, 1, arms=ARMS))
 CLICKS = bl.BernoulliBandit(bl.Uniform(0.2, 0.8, arms=ARMS))
 REBOOT = bl.ReBoot(sigma_a=1.5)
 ROOT_SEARCH = (bl.KLUCB, bl.BayesUCB)
-# Their work a round grows with the replicates, models, draws or terms that they are defined by: no bar.
-NO_BAR = (bl.MultiplierBootstrap, bl.EnsembleSampling, bl.BootstrappedUCB, bl.TopTwoThompson, bl.PHE, bl.BetaThompson)
+CONFIDENCE_BOUNDS = (bl.UCBTuned, bl.UCBV, bl.MOSS, bl.CHK)
 WITH_HISTORY = (bl.RBSDA(), bl.LBSDA(), bl.WRSDA(), bl.NPTS())
 SHORT, LONG = 2_500, 20_000
 
@@ -34,9 +33,7 @@ def bar_of(policy: Policy) -> float | None:
     """At most so many times ReBoot's time."""
     if isinstance(policy, ROOT_SEARCH):
         return 40.0
-    if isinstance(policy.rule, IndexRule) and not isinstance(policy, NO_BAR) and policy.rule.half_life == math.inf:
-        return 5.0
-    return None
+    return 5.0 if isinstance(policy, CONFIDENCE_BOUNDS) else None
 
 
 def kilobytes(policy: Policy, rounds: int) -> float:

@@ -76,3 +76,30 @@ def test_limits_are_accepted():
     bl.EpsilonGreedy(0)
     bl.EpsilonGreedy(1)
     bl.ThompsonSampling(prior_sd=INF)
+
+
+BAD_PARAMETERS = {
+    "MOSS horizon": (lambda: bl.MOSS(horizon=0.5), "horizon must be a number of at least 1", "0.5"),
+    "MOSS word": (lambda: bl.MOSS(horizon="soon"), "'anytime' or 'simulation'", "'soon'"),
+    "UCBV c": (lambda: bl.UCBV(c=-1.0), "c must be a number of at least 0", "-1.0"),
+    "UCBV b": (lambda: bl.UCBV(b=0), "b must be a finite number above 0", "0"),
+    "MaillardSampling": (lambda: bl.MaillardSampling(sd=NAN), "sd must be a finite number above 0", "nan"),
+    "KLMaillardSampling": (lambda: bl.KLMaillardSampling("cauchy"), "'bernoulli'", "'cauchy'"),
+    "BayesUCB": (lambda: bl.BayesUCB("cauchy"), "'bernoulli'", "'cauchy'"),
+    "NPTS": (lambda: bl.NPTS(upper=INF), "upper must be a finite number", "inf"),
+    "MultiplierBootstrap": (lambda: bl.MultiplierBootstrap(replicates=0), "replicates must be a whole number", "0"),
+    "EnsembleSampling": (lambda: bl.EnsembleSampling(models=1.5), "models must be a whole number", "1.5"),
+    "BootstrappedUCB": (lambda: bl.BootstrappedUCB(delta=1.0), "delta must be a number above 0 and below 1", "1.0"),
+    "correction": (lambda: bl.BootstrappedUCB(correction="none"), "'practical', 'theorem'", "'none'"),
+    "Exp3": (lambda: bl.Exp3(rate=0.0), "rate must be a number above 0, at most 1", "0.0"),
+    "TsallisINF": (lambda: bl.TsallisINF(1), "reduced_variance must be True or False", "1"),
+    "SlidingWindowUCB": (lambda: bl.SlidingWindowUCB(window=0), "window must be a whole number from 1", "0"),
+    "TopTwoThompson": (lambda: bl.TopTwoThompson(beta=1.1), "beta must be a number above 0, at most 1", "1.1"),
+    "SuccessiveRejects": (lambda: bl.SuccessiveRejects(horizon=0), "horizon must be a number of at least 1", "0"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PARAMETERS)
+def test_parameters_of_the_rivals(name):
+    build, *words = BAD_PARAMETERS[name]
+    assert_rejected(build, *words)

@@ -104,7 +104,8 @@ def chosen(rewards: Rewards, policies: Sequence[Any] | None = None) -> list[Cand
             raise ValueError(f"unknown policy {printable(policy)!r}; there are {', '.join(sorted(known))}")
         alike = [candidate for candidate in possible if type(candidate.policy).__name__ == policy]
         if not alike:
-            raise ValueError(f"{policy} cannot play these rewards: {out[policy]}")
+            why = out.get(policy, "it needs parameters; give it to bl.compare as an object")
+            raise ValueError(f"{policy} cannot play these rewards: {why}")
         wanted += alike
     return wanted
 

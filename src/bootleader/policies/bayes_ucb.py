@@ -76,14 +76,10 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
 class BayesUCB(Policy):
     r"""Play the largest posterior quantile at 1 - 1/t, with t the number of the present round.
 
-    =============  =====================================================  ==============================
-    family         posterior of the mean                                  prior
-    =============  =====================================================  ==============================
-    "bernoulli"    Beta(1 + sum Y, 1 + s - sum Y)                         uniform
-    "gaussian"     N(Ybar, sd^2 / s)                                      flat, after one pull each
-    "exponential"  1 / Gamma(s, rate sum Y)                               Jeffreys', after one pull each
-    "poisson"      Gamma(sum Y + 1/2, rate s)                             Jeffreys', after one pull each
-    =============  =====================================================  ==============================
+    - "bernoulli": Beta(1 + sum Y, 1 + s - sum Y), from a uniform prior;
+    - "gaussian": N(Ybar, sd^2 / s), from a flat prior, after one pull each;
+    - "exponential": 1 / Gamma(s, rate sum Y), from Jeffreys' prior, after one pull each;
+    - "poisson": Gamma(sum Y + 1/2, rate s), from Jeffreys' prior, after one pull each.
 
     The paper's level is :math:`1 - 1/(t (\log T)^c)`; this is c = 0, which it advises in practice, so no horizon is
     needed.
