@@ -18,7 +18,7 @@ from bootleader._core.elementary import exp, log, log1p
 TERMS: Final = 2_000  # at most, of a continued fraction or a series; tens are usual
 PRECISE: Final = 1e-15  # relative size of a factor or a term at which they end
 STEPS: Final = 60  # at most, of Newton's method; three are usual
-CLOSE: Final = 1e-8  # relative size of a step after which the next one would be below rounding
+CLOSE: Final = 1e-7  # relative size of a step after which the next one would be below rounding
 TINY: Final = 1e-300
 
 
@@ -49,9 +49,10 @@ def beta_quantile(a: Any, b: Any, log_norm: Any, log_tail: Any) -> Any:
     """The x with P(Beta(a, b) > x) = exp(log_tail); ``log_norm`` is log B(a, b)."""
     if log_tail >= 0.0:
         return 0.0
-    mean = a / (a + b)
-    spread = math.sqrt(-2.0 * log_tail * mean * (1.0 - mean) / (a + b + 1.0))
-    x = min(mean + spread, 1.0 - 0.5 * (1.0 - mean))
+    # The logit is nearly normal, with variance 1/a + 1/b; z is about the normal quantile.
+    z = math.sqrt(max(-2.0 * log_tail - log(1.0 - 12.566370614359172 * log_tail), 0.0))
+    x = 1.0 / (1.0 + b / a * exp(-min(z * math.sqrt(1.0 / a + 1.0 / b), 30.0)))
+    x = min(x, 1.0 - 1e-15)
     for _ in range(STEPS):
         front = exp(a * log(x) + b * log1p(-x) - log_norm)
         if x > (a + 1.0) / (a + b + 2.0):
