@@ -64,6 +64,20 @@ def test_folding_changes_no_later_decision(clocked, times, store_url):
     assert button.check(), str(button.check())
 
 
+def test_a_second_delivery_after_folding_does_not_count(clocked, times, store_url):
+    """The process still knows the decision, but not that another one rewarded it and it was folded."""
+    button, _ = played(clocked, times)
+    decision = button.decide()
+    with bl.Store(store_url, clock=lambda: times[0]) as other:
+        theirs = other.open("button")
+        theirs.reward(decision.id, 2.0, event="order-1")
+        theirs.decide()
+        times[0] += 10.0
+        assert theirs.fold(times[0]) > 0
+    assert reason_of(button.reward, decision.id, 2.0, event="order-1") == "folded"
+    assert button.summary()["pulls"].sum() == 10
+
+
 def test_a_damaged_fold_is_an_error(clocked, times):
     button, _ = played(clocked, times)
     button.fold(8.5)
