@@ -87,6 +87,25 @@ class NaiveLinThompson(NaiveLinear):
         return [float(x @ drawn) for x in shown]
 
 
+class NaivePublishedLinTS(NaiveLinThompson):
+    """LinTS-G of the LinReBoot paper."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.waiting = [] if self.disjoint else list(range(self.arms))
+
+    def indices(self, shown: Any) -> list[float]:
+        if not self.disjoint:
+            self.noise_sd = float(np.std([reward for rewards in self.own for reward in rewards]))
+            return super().indices(shown)
+        found = []
+        for k in range(self.arms):
+            theta, v = self.fit(k)
+            sd = float(np.std(self.own[k])) if self.own[k] else 1.0
+            found.append(float(shown @ theta + sd * math.sqrt(shown @ np.linalg.solve(v, shown)) * self.normal()))
+        return found
+
+
 class NaiveLinReBoot(NaiveLinear):
     sd_weights = 0.3
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import bootleader as bl
+from bootleader.paper.parts.linear import PublishedLinTS
 from bootleader.policies import CONTEXTUAL_POLICIES, ContextualPolicy
 from bootleader.simulation._contexts import LibraryContexts
 from tests.helpers import assert_rejected, assert_same_simulation
@@ -63,7 +64,17 @@ PAIRS.remove(("LinUCB", "random"))  # all indices are equal in the first round, 
 @pytest.mark.parametrize(("name", "bandit"), PAIRS)
 def test_the_twin_in_numpy_makes_the_same_choices(name: str, bandit: str) -> None:
     policy, kind, lam = TWINS[name]
+    same_choices(policy, kind, lam, BANDITS[bandit])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bandit", BANDITS)
+def test_the_twin_of_the_published_baseline_makes_the_same_choices(bandit: str) -> None:
     world = BANDITS[bandit]
+    same_choices(PublishedLinTS(shared=not world.disjoint), naive.NaivePublishedLinTS, 0.1, world)
+
+
+def same_choices(policy: Any, kind: Any, lam: float, world: Any) -> None:
     seed, run, rounds = 11, 4, 150
     twin = kind(world.arms, world.dimension, world.disjoint, seed, run, lam)
     rewards, pulls, regret = LibraryContexts(world, seed, run), np.zeros(world.arms), 0.0

@@ -30,7 +30,8 @@ class LinearRule:
 
     ``law(params, arm, shared) -> (location, scale, shape)`` with a :class:`LinearArm` and a
     :class:`~bootleader._core.rules.SharedStatistics` is the whole policy. There is one model for all arms if the
-    bandit has features for each arm, and one model for each arm if it has one context for all.
+    bandit has features for each arm, and one model for each arm if it has one context for all. ``shared.variance`` is
+    the variance of all rewards so far; with ``unit_free`` that of the residuals, pooled over the models.
 
     Parameters
     ----------

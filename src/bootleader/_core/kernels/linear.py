@@ -336,6 +336,10 @@ def learn_row(plan, run, parameters, k, reward, pulls):
     arms.count[k], arms.anchor[k], arms.drift[k], arms.rss[k] = welford(
         arms.count[k], arms.anchor[k], arms.drift[k], arms.rss[k], reward
     )
+    if not plan.unit_free:
+        pooled = run.pooled
+        pooled[2], pooled[3], pooled[4], pooled[5] = welford(pooled[2], pooled[3], pooled[4], pooled[5], reward)
+        pooled[0] = pooled[5] / pooled[2]
     for j in range(row.shape[0]):
         row[j] = features[j, column]
     surprise, row_share, spread = learn(models, m, row, reward, work)
@@ -357,7 +361,7 @@ def learn_row(plan, run, parameters, k, reward, pulls):
             predict_all(features, models, arms, run.scratch)
         else:
             update_all(features, models, arms, work, surprise, row_share, spread)
-    if first_time or pool_is_old:
+    if plan.unit_free and (first_time or pool_is_old):
         renew_pool(run)
 
 

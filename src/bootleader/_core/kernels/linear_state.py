@@ -68,7 +68,7 @@ class LinearRun(NamedTuple):
     needed: Any  # how many each still needs
     left: Any  # how many there are
     totals: Any  # regret, reward, pulls of the best arm, largest true mean
-    pooled: Any  # variance, kurtosis
+    pooled: Any  # variance and kurtosis that laws read; then count, anchor, drift and RSS of all rewards
     renewed_at: Any
 
 
@@ -95,7 +95,7 @@ def new_run(parameters: ContextParameters, noise_sd: Any, plan: LinearPlan, plai
         needed=np.full(initial, plan.initial_pulls, np.int64),
         left=np.array([initial if plan.initial_pulls else 0]),
         totals=np.zeros(4),
-        pooled=np.zeros(2),
+        pooled=np.zeros(6),
         renewed_at=np.zeros(1, np.int64),
     )  # fmt: skip
     if not plan.unit_free:
