@@ -65,7 +65,9 @@ def contents(agent: Any) -> Any:
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["pull", "decide"])
+@pytest.mark.parametrize("policy", [*PLAYED, "of one's own"], ids=str)
 def test_an_agent_makes_the_choices_of_the_simulation_that_has_its_seed(policy: Any, late: bool) -> None:
+    policy = Curious() if policy == "of one's own" else policy
     world, rounds = bl.LinearBandit(bl.GaussianContexts(arms=3, dimension=3), sd=0.3), 200
     simulation = bl.simulate(policy, world, rounds=rounds, runs=1, seed=11, compiled=False)  # nothing to compile
     features = bl.Features(a=float, b=float, c=float, intercept=False)
@@ -403,6 +405,21 @@ class Greedy(bl.ContextualPolicy):
     @property
     def rule(self) -> bl.LinearRule:
         return bl.LinearRule(lambda params, arm, shared: (arm.location, 0.0, math.inf), bl.Noise.NONE, ridge=self.lam)
+
+
+def curious(params: Any, arm: Any, shared: Any) -> Any:
+    """Reads all that a law may know beside its arm."""
+    width = math.sqrt(shared.variance * math.log(shared.pulls + 2.0) / arm.count)
+    return arm.location + width, 0.0, math.inf
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Curious(bl.ContextualPolicy):
+    """A policy of one's own that reads the variance of all rewards and the number of rounds."""
+
+    @property
+    def rule(self) -> bl.LinearRule:
+        return bl.LinearRule(curious, bl.Noise.NONE)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

@@ -15,7 +15,7 @@ import numpy as np
 
 from bootleader._core.linear_rules import LinearRule
 from bootleader._core.moments import LARGEST_FOURTH_POWER, welford
-from bootleader._core.rules import IndexRule, Noise, SharedStatistics
+from bootleader._core.rules import IndexRule, Noise
 from bootleader._core.sampling import fair_binomial, studentise
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Store, carry_out
@@ -26,6 +26,7 @@ from bootleader.agent._learner import Learner, first_of
 from bootleader.agent._linear_changes import faded, widened
 from bootleader.agent._linear_laws import ContextArm, LinearLaws
 from bootleader.agent._linear_model import Floats, Model, is_old, learn, new_model, refresh, without_useless_intercept
+from bootleader.agent._live_statistics import LiveStatistics, RewardStatistics
 from bootleader.agent._pending_changes import Draft
 from bootleader.agent._random_streams import Streams
 
@@ -185,7 +186,7 @@ class LinearLearner(IndexLearner):
     def _renew(self, draft: Draft) -> None:
         """Pool variance and kurtosis anew, and stack the models anew."""
         arms, now = draft.arms(), draft.rounds
-        draft.replace_laws(self._stacked(arms, self.now_playing(arms), now, self.pooled(arms, now), now))
+        draft.replace_laws(self._stacked(arms, self.now_playing(arms), self.pooled(arms, now), now))
 
     def add_reward(self, arm: ArmState, reward: float, now: int) -> None:
         assert isinstance(arm, ContextArm)
@@ -255,15 +256,17 @@ class LinearLearner(IndexLearner):
     # Laws ----------------------------------------------------------------------------------------------------------
 
     def fresh_laws(self, arms: Sequence[ArmState], rounds: int) -> Laws:
-        return self._stacked(arms, self.now_playing(arms), rounds, self.laws.pooled, self.laws.pooled_at)
+        return self._stacked(arms, self.now_playing(arms), self.laws.pooled, self.laws.pooled_at)
 
-    def _stacked(
-        self, arms: Sequence[Any], playing: list[int], rounds: int, pooled: Pooled, pooled_at: int
-    ) -> LinearLaws:
+    def _stacked(self, arms: Sequence[Any], playing: list[int], pooled: Pooled, pooled_at: int) -> LinearLaws:
         """The models of all playing arms, from what was pooled."""
-        shared = SharedStatistics(pooled.variance, rounds, len(arms), math.inf, pooled.kurtosis)
+        shared = self._shared_statistics(pooled)
         players = [arms[slot] for slot in playing]
         return LinearLaws(playing, players, shared, pooled_at, self._next_renewal(pooled_at))
+
+    def _shared_statistics(self, pooled: Pooled) -> Any:
+        """What laws may know beside their arm."""
+        return (LiveStatistics if self.linear.unit_free else RewardStatistics)(self, pooled)
 
     def pooled(self, arms: Sequence[Any], rounds: int) -> Pooled:
         """Variance and kurtosis of the residuals, pooled over all arms."""
@@ -286,4 +289,4 @@ class LinearLearner(IndexLearner):
         return Laws(models.playing, columns, models.shared, models.pooled_at)
 
     def restore_laws(self, pooled: Pooled, pooled_at: int, thresholds: Thresholds | None) -> None:
-        self.laws = self._stacked(self.arms, self.now_playing(self.arms), self.rounds, pooled, pooled_at)
+        self.laws = self._stacked(self.arms, self.now_playing(self.arms), pooled, pooled_at)

@@ -15,7 +15,7 @@ import numpy as np
 from bootleader._core.linear_model import effective_count
 from bootleader._core.linear_rules import LinearArm, LinearRule
 from bootleader._core.rng import GOLDEN, mix64
-from bootleader._core.rules import Noise, SharedStatistics
+from bootleader._core.rules import Noise
 from bootleader._core.sampling import studentise
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Store, carry_out
@@ -167,7 +167,7 @@ class SharedLearner(LinearLearner):
         if first or now >= old.renew_at:
             arms = draft.arms()
             pooled = self._pooled_of(draft.model)
-            draft.replace_laws(self._laws_with(self.now_playing(arms), len(arms), now, pooled, now))
+            draft.replace_laws(self._laws_with(self.now_playing(arms), pooled, now))
 
     def merge(self, draft: Draft, others: Iterable[tuple[int, ArmState]], rounds: int) -> None:
         others = list(others)
@@ -178,7 +178,7 @@ class SharedLearner(LinearLearner):
         both = merged(self.model, theirs)
         draft.model = self._refreshed([both], 0)
         arms, now = draft.arms(), draft.rounds
-        draft.replace_laws(self._laws_with(self.now_playing(arms), len(arms), now, self._pooled_of(draft.model), now))
+        draft.replace_laws(self._laws_with(self.now_playing(arms), self._pooled_of(draft.model), now))
 
     def state_now(self, slot: int) -> ArmState:
         return ContextArm.of(Learner.state_now(self, slot), self.model)
@@ -197,12 +197,12 @@ class SharedLearner(LinearLearner):
     def _pooled_of(self, model: Model) -> Pooled:
         return LinearLearner.pooled(self, [ContextArm.of(ArmState(), model)], 0)
 
-    def _laws_with(self, playing: list[int], arms: int, rounds: int, pooled: Pooled, pooled_at: int) -> Laws:
-        shared = SharedStatistics(pooled.variance, rounds, arms, math.inf, pooled.kurtosis)
+    def _laws_with(self, playing: list[int], pooled: Pooled, pooled_at: int) -> Laws:
+        shared = self._shared_statistics(pooled)
         return Laws(playing, [[], [], []], shared, pooled_at, self._next_renewal(pooled_at))
 
     def fresh_laws(self, arms: Sequence[ArmState], rounds: int) -> Laws:
-        return self._laws_with(self.now_playing(arms), len(arms), rounds, self.laws.pooled, self.laws.pooled_at)
+        return self._laws_with(self.now_playing(arms), self.laws.pooled, self.laws.pooled_at)
 
     def laws_now(self) -> Laws:
         models = self.fresh_laws(self.arms, self.rounds) if self.stale else self.laws
@@ -213,7 +213,7 @@ class SharedLearner(LinearLearner):
         return Laws(models.playing, columns, models.shared, models.pooled_at)
 
     def restore_laws(self, pooled: Pooled, pooled_at: int, thresholds: Thresholds | None) -> None:
-        self.laws = self._laws_with(self.now_playing(self.arms), len(self.arms), self.rounds, pooled, pooled_at)
+        self.laws = self._laws_with(self.now_playing(self.arms), pooled, pooled_at)
 
     # Probabilities -------------------------------------------------------------------------------------------------
 
