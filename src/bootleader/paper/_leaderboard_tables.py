@@ -15,6 +15,7 @@ from bootleader.paper._leaderboard_scores import (
     NORMAL_999,
     TIMED_BANDIT,
     TIMED_ROUNDS,
+    Score,
     Scores,
     by_group,
     geometric_mean,
@@ -240,6 +241,10 @@ def plainly(blind: list[Loss], informed: list[Loss]) -> Table:
     return Table("leaderboard-losses-summary", "AdaptiveReBoot’s losses, counted", frame, data)
 
 
+def _plays_all(row: Mapping[str, Score], group: str) -> bool:
+    return all(title in row for title, problem in PROBLEMS.items() if problem.group == group)
+
+
 def choice(found: Scores) -> Table:
     """The best policy of each kind in each group of problems."""
     import pandas as pd
@@ -249,14 +254,17 @@ def choice(found: Scores) -> Table:
         groups = {name: by_group(found[name]) for name in names}
         row = {"you know": KINDS[kind].removeprefix("must know ")}
         for group in GROUPS:
-            able = [name for name in names if group in groups[name]]
+            able = [name for name in names if _plays_all(found[name], group)]
             best = min(able, key=lambda name: groups[name][group], default=None)
             row[group] = f"{best} {_number(groups[best][group])}" if best else MISSING
-        everywhere = [name for name in names if len(groups[name]) == len(GROUPS)]
+        everywhere = [name for name in names if len(found[name]) == len(PROBLEMS)]
         best = min(everywhere, key=lambda name: typical(found[name]), default=None)
         row["over all"] = f"{best} {_number(typical(found[best]))}" if best else MISSING
         shown.append(row)
     frame = pd.DataFrame(shown)
-    note = "The policy with the least regret in each group of problems, and its ratio to the oracle’s."
+    note = (
+        "The policy with the least regret in each group of problems, of those that play all of them, and its ratio to "
+        "the oracle’s."
+    )
     data = frame.rename(columns=lambda name: name.replace(" ", "_").lower())
     return Table("leaderboard-choice", "What to use", frame, data, note)
