@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -229,7 +230,8 @@ def plainly(blind: list[Loss], informed: list[Loss]) -> Table:
         lost = [loss for loss in table if loss.is_loss]
         won = [loss for loss in table if loss.ratio.high < 1.0]
         worst = max(lost, key=lambda loss: loss.ratio.value, default=None)
-        names = sorted({loss.rival for loss in lost}, key=lambda name: -sum(loss.rival == name for loss in lost))
+        counts = Counter(loss.rival for loss in lost)
+        names = sorted(counts, key=lambda name: (-counts[name], name))
         rows.append(
             {"against the best of": rivals, "problems": len(table), "loses": len(lost), "wins": len(won),
              "undecided": len(table) - len(lost) - len(won), "loses to": ", ".join(names) or MISSING,
