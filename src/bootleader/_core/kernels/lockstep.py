@@ -477,7 +477,8 @@ def kernel_for(
     ]
     renewals = [law_renewal(law_of, records, digest, place) for place, law_of in enumerate(law_switches)]
     draw_of = switch(f"draw_{digest}", [compiled(draw) for draw in draws])
-    learners = [learner(law, records, every_round, digest, place) for place, law in enumerate(laws)]
+    learning = laws[:1] if every_round else laws  # a learner that does not renew laws serves them all
+    learners = [learner(law, records, every_round, digest, place) for place, law in enumerate(learning)]
     return specialise(
         advance,
         digest,
