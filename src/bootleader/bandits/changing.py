@@ -114,7 +114,10 @@ class _Moving(Bandit):
     def _validated(self) -> None:
         if not isinstance(_stationary("bandit", self.bandit), MOVABLE):
             names = ", ".join(kind.__name__ for kind in MOVABLE)
-            raise TypeError(f"{type(self).__name__} moves the means of {names}; got {self.bandit!r}")
+            raise TypeError(
+                f"{type(self).__name__} moves the means of {names}, whose draws take a moved mean as it is; "
+                f"got {self.bandit!r:.200}. Rewards of other families can change in steps: Piecewise"
+            )
 
     @property
     def draw(self) -> Draw:
