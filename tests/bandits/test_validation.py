@@ -98,7 +98,7 @@ class TestMeans:
         (lambda: bl.MixtureBandit([(0.5, GAUSSIAN), (0.5, bl.BernoulliBandit([0, 0, 1]))]), ("equally many", "[2, 3]")),
         (lambda: bl.MixtureBandit([(1, bl.MixtureBandit([(1, GAUSSIAN)]))]), ("must not be a mixture",)),
         (lambda: bl.MixtureBandit([(1, bl.Drifting(GAUSSIAN, 1))]), ("does not change", "Drifting(")),
-        (lambda: bl.Drifting(bl.PoissonBandit([1, 2]), 0.1), ("means of GaussianBandit", "PoissonBandit(", "Piecewise")),
+        (lambda: bl.Drifting(bl.PoissonBandit([1, 2]), 0.1), ("GaussianBandit", "PoissonBandit(", "Piecewise")),
         (lambda: bl.EmpiricalBandit([]), ("at least 2 arms", "0")),
         (lambda: bl.EmpiricalBandit([[1.0]]), ("at least 2 arms", "1")),
         (lambda: bl.EmpiricalBandit([[1.0], []]), ("at least one reward per arm", "arm 1")),
