@@ -7,6 +7,7 @@ functions refer to, and compiles the result when it is first called. Importing t
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -217,6 +218,16 @@ def _power_of_two(exponent):  # type: ignore[no-untyped-def]
         return _power_of_two_bits(exponent)
 
     return from_bits
+
+
+if numba.version_info[:2] < (0, 62):  # these do not know math.exp2; NumPy's is the same function of the system
+
+    @overload(math.exp2, jit_options=INNER)  # type: ignore[arg-type]
+    def _exp2(x):  # type: ignore[no-untyped-def]
+        def exp2(x):  # type: ignore[no-untyped-def]
+            return np.exp2(x)
+
+        return exp2
 
 
 @intrinsic
