@@ -17,8 +17,10 @@ pytestmark = posix_only
 LONGEST_WAIT = 300  # seconds
 
 STOPPABLE = """
-import sys, threading, time
+import signal, sys, threading, time
 import bootleader as bl
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
 
 class Slow:
     def start(self, arms, rng): pass

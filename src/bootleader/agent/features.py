@@ -271,7 +271,27 @@ class Features:
 
     @classmethod
     def from_plain(cls, plain: Sequence[Sequence[Any]], intercept: bool, of_arms: bool = False) -> Features:
-        """The features that :meth:`as_plain` describes, or ``TypeError`` or ``ValueError``."""
+        """The features that :meth:`as_plain` describes.
+
+        Parameters
+        ----------
+        plain : sequence of pairs
+            Name and kind of each feature.
+        intercept : bool
+            Whether there is an intercept.
+        of_arms : bool
+            Whether every arm has features of its own.
+
+        Returns
+        -------
+        Features
+            As they were.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it does not describe features.
+        """
         types: dict[Any, Any] = {NUMBER: float, FLAG: bool}
         given: dict[str, Any] = {}
         for name, kind in plain:
