@@ -133,5 +133,16 @@ class ContextualAnswers(ContextualCore):
         return figure
 
     def verdict(self, **options: Any) -> Verdict:
-        """Not for an agent with contexts: the arms' plain means belong to different contexts."""
+        """Not for an agent with contexts: the arms' plain means belong to different contexts.
+
+        Parameters
+        ----------
+        **options
+            As of :meth:`Agent.verdict`.
+
+        Raises
+        ------
+        ValueError
+            Always: :meth:`summary` with a context compares the arms there.
+        """
         raise ValueError("the arms of an agent with contexts are compared in a context: see summary(context)")

@@ -136,6 +136,11 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
         arm answers its oldest pull. A pull that has no answer after 100 rewards (or as many as there are arms, if
         those are more) is given up, and the arm is tried again.
 
+        Parameters
+        ----------
+        context : mapping, optional
+            Only for an agent with features: see :class:`ContextualAgent`.
+
         Returns
         -------
         str
@@ -146,7 +151,8 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
         RuntimeError
             If no arm is active.
         ValueError
-            If the agent's traffic has a holdout or sticky units: a choice then needs a unit, see :meth:`decide`.
+            If the agent's traffic has a holdout or sticky units: a choice then needs a unit, see :meth:`decide`. If
+            there is a context and the agent has no features.
         """
         if context is not None:
             raise no_features(context)

@@ -27,6 +27,34 @@ class ContextualAgent(ContextualAnswers):
     ``Features(..., of_arms=True)`` every arm has features of its own, a context is a mapping of arm to features, and
     all arms share one model.
 
+    Parameters
+    ----------
+    policy : ContextualPolicy
+        A contextual policy, such as ``AdaptiveLinReBoot()``.
+    arms : list of str, or dict
+        As of :class:`Agent`.
+    seed : int, optional
+        As of :class:`Agent`.
+    maximize : bool
+        As of :class:`Agent`.
+    half_life : float, optional
+        As of :class:`Agent`.
+    features : Features
+        What is known of each choice.
+    traffic : Traffic, optional
+        As of :class:`Agent`.
+    max_open : int
+        As of :class:`Agent`.
+    max_age : float
+        As of :class:`Agent`.
+    clock : callable
+        As of :class:`Agent`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not what is described here.
+
     Examples
     --------
     >>> from bootleader import AdaptiveLinReBoot, Agent, Features
@@ -174,7 +202,11 @@ class ContextualAgent(ContextualAnswers):
         ----------
         context : mapping
             A value for each feature. The decision remembers it: :meth:`reward` takes the id alone.
-        unit, arm, probability
+        unit : str, optional
+            As of :meth:`Agent.decide`.
+        arm : str, optional
+            As of :meth:`Agent.decide`.
+        probability : bool or float
             As of :meth:`Agent.decide`.
 
         Returns
@@ -196,7 +228,18 @@ class ContextualAgent(ContextualAnswers):
             return self._decide(unit, arm, probability)
 
     def learn_summary(self, *args: Any, **options: Any) -> None:
-        """Not for an agent with contexts: a model needs the features of every reward."""
+        """Not for an agent with contexts: a model needs the features of every reward.
+
+        Parameters
+        ----------
+        *args, **options
+            As of :meth:`Agent.learn_summary`.
+
+        Raises
+        ------
+        TypeError
+            Always: use :meth:`update_many`.
+        """
         raise TypeError("an agent with contexts learns from rewards with their contexts: use update_many")
 
     def add_category(self, feature: str, category: str) -> None:

@@ -37,8 +37,8 @@ class Features:
         context is a mapping of arm to features.
     intercept : bool
         Whether a constant is added for policies whose model has none. Rewards that are far from 0 need it.
-    **features : type or list of str
-        ``float`` (or ``int``) for a number, ``bool`` for a flag, or the list of categories.
+    **more : type or list of str
+        The features by name: ``float`` (or ``int``) for a number, ``bool`` for a flag, or the list of categories.
 
     Raises
     ------
@@ -223,7 +223,20 @@ class Features:
         return tuple(values)
 
     def encoded(self, values: Values, constant: bool = False) -> npt.NDArray[np.float64]:
-        """The vector of a checked context; with a constant 1 at its end if asked for."""
+        """The vector of a checked context.
+
+        Parameters
+        ----------
+        values : tuple
+            What :meth:`checked` returns.
+        constant : bool
+            Whether to put a 1 at the end.
+
+        Returns
+        -------
+        array of float
+            As many numbers as :attr:`terms`, and the constant.
+        """
         if self._numbers is not None:
             return np.array((*values, 1.0) if constant else values)
         vector = [0.0] * self.dimension
@@ -266,7 +279,13 @@ class Features:
     # Documents -----------------------------------------------------------------------------------------------------
 
     def as_plain(self) -> list[list[Any]]:
-        """The features as plain JSON data: name and kind of each."""
+        """The features as plain JSON data.
+
+        Returns
+        -------
+        list of lists
+            Name and kind of each.
+        """
         return [[name, list(kind) if isinstance(kind, tuple) else kind] for name, kind in self._kinds.items()]
 
     @classmethod
