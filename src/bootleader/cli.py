@@ -275,11 +275,32 @@ def _add_answer(commands: Any) -> None:
     command = _command(
         commands,
         "answer",
-        _cli.answer,
+        _answer,
         "answer from a log which arm is better, and whether one may stop",
         _cli.EXAMPLES,
     )
     _cli.add_options(command)
+
+
+def _answer(given: argparse.Namespace) -> int:
+    from bootleader.inference import _cli
+
+    if (given.log is None) == (given.store is None) or (given.store is None) != (given.experiment is None):
+        raise ValueError("give either a CSV file, or --store URL together with --experiment NAME")
+    if given.log is not None:
+        return _cli.answer(given, _cli.read_log(given.log), Path(given.log).name)
+    from bootleader.store._errors import StoreError
+    from bootleader.store.store import Store
+
+    try:
+        with Store(given.store) as store:
+            experiment = store.open(given.experiment)
+            frame = experiment.log()
+    except StoreError as error:
+        raise ValueError(str(error)) from None
+    given.minimize = not experiment.maximize
+    frame = frame[frame["reward"].notna()]
+    return _cli.answer(given, frame if frame["holdout"].any() else frame.drop(columns="holdout"), given.experiment)
 
 
 def _add_store(commands: Any) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import bootleader as bl
 from bootleader.cli import main
 
 
@@ -138,3 +139,32 @@ def test_the_page_in_a_browser(folder):
             assert browser.evaluate(overflow) <= 0, width
         assert [url for url in browser.requests if not url.startswith("file:")] == []
         assert browser.errors == []
+
+
+def test_a_store_is_answered_like_its_log(folder, capsys):
+    with bl.Store("sqlite:///shop.db") as store:
+        button = store.create("a button", bl.AdaptiveReBoot(), ["blue", "green"], seed=1, maximize=False)
+        rng = np.random.default_rng(0)
+        for _ in range(400):
+            decision = button.decide(arm="blue" if rng.random() < 0.5 else "green", probability=0.5)
+            button.reward(decision.id, rng.normal(5.0 if decision.arm == "blue" else 3.0))
+        button.decide()  # without a reward: not in the answer
+    assert main(["answer", "--store", "sqlite:///shop.db", "--experiment", "a button", "--unit", "visit"]) == 0
+    out = capsys.readouterr().out
+    assert "green beats blue" in out.lower()
+    assert (folder / "a-button-answer.html").read_text(encoding="utf-8").count("400 visits") >= 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "either a CSV file, or --store"),
+        (["log.csv", "--store", "sqlite:///shop.db"], "either a CSV file, or --store"),
+        (["--store", "sqlite:///shop.db"], "--experiment NAME"),
+        (["--store", "sqlite:///shop.db", "--experiment", "none"], "none"),
+    ],
+)
+def test_what_to_answer_is_said_clearly(folder, capsys, words, message):
+    bl.Store("sqlite:///shop.db").close()
+    assert main(["answer", *words]) == 2
+    assert message in capsys.readouterr().err

@@ -114,8 +114,8 @@ def main():
 
     assert bl.simulate(bl.UCB1(), BERNOULLI, rounds=9, runs=2, device="cuda").devices == ("cuda",)
     for policy, bandit in small_cases():
-        size = {"rounds": max(26, bandit.arms + 6), "runs": 5, "seed": 3, "checkpoints": 3}
-        _device_runs.FIRST_LAUNCH = 17 * 5 * bandit.arms  # several launches
+        size = {"rounds": max(26, bandit.arms + 6), "runs": 3, "seed": 3, "checkpoints": 3}
+        _device_runs.FIRST_LAUNCH = 17 * 3 * bandit.arms  # several launches
         on_gpu = bl.simulate(policy, bandit, device="cuda", **size)
         differ = differences(on_gpu, bl.simulate(policy, bandit, compiled=False, **size), over_time=False)
         print(repr(policy), type(bandit).__name__, bandit.arms, "differ" if differ else "equal", *differ)

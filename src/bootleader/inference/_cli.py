@@ -1,9 +1,10 @@
-"""``bootleader answer``: the verdict on a log in a file, as a table, a sentence and a page."""
+"""``bootleader answer``: the verdict on a log in a file or a store, as a table, a sentence and a page."""
 
 from __future__ import annotations
 
 import argparse
 import csv
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ EXAMPLES = """\
   bootleader answer latencies.csv --minimize --out latencies.html
   bootleader answer log.csv --drift --floor 0.05
   bootleader answer log.csv --evaluate green
+  bootleader answer --store sqlite:///shop.db --experiment button
 
 log.csv has the columns arm and reward, in the order of the decisions, and probability (with which the arm was chosen)
 for --drift and --evaluate; with a column holdout, also what the bandit brought over the control is answered."""
@@ -23,7 +25,9 @@ LONGEST_LINE = 2_000  # characters
 
 def add_options(command: Any) -> None:
     """Add the options of the command to its parser."""
-    command.add_argument("log", metavar="log.csv", help="a CSV file with the columns arm and reward")
+    command.add_argument("log", nargs="?", metavar="log.csv", help="a CSV file with the columns arm and reward")
+    command.add_argument("--store", metavar="URL", help="instead of a file: sqlite:///file.db or postgresql://...")
+    command.add_argument("--experiment", metavar="NAME", help="with --store: whose log is read")
     command.add_argument("--low", type=float, help="no reward can be less; with --high the answer is exact")
     command.add_argument("--high", type=float, help="no reward can be more")
     command.add_argument("--alpha", type=float, default=0.05, help="allowed chance of ever being wrong (default: 0.05)")
@@ -39,8 +43,8 @@ def add_options(command: Any) -> None:
     page.add_argument("--no-page", action="store_true", help="write no page")
 
 
-def answer(given: argparse.Namespace) -> int:
-    """Run the command."""
+def answer(given: argparse.Namespace, frame: Any, name: str) -> int:
+    """Run the command on a log that has been read; ``name`` is for the page."""
     from bootleader._core.text import printable
     from bootleader._core.validation import counted
     from bootleader.inference._answer_page import page
@@ -48,8 +52,8 @@ def answer(given: argparse.Namespace) -> int:
     from bootleader.inference._off_policy import evaluate
     from bootleader.inference._verdict import holdout_verdict, verdict
 
-    out = None if given.no_page else _writable(given.out or f"{Path(given.log).stem}-answer.html")
-    frame = read_log(given.log)
+    stem = re.sub(r"[^\w.-]+", "-", Path(name).stem)
+    out = None if given.no_page else _writable(given.out or f"{stem}-answer.html")
     options = {"low": given.low, "high": given.high, "alpha": given.alpha, "maximize": not given.minimize}
     found = verdict(
         frame, control=given.control, margin=given.margin, unit=given.unit, drift=given.drift, floor=given.floor,
@@ -64,7 +68,7 @@ def answer(given: argparse.Namespace) -> int:
     if out is not None:
         log = log_of(frame)
         rows = log if log.holdout is None else log.only(~log.holdout)
-        title = f"{Path(given.log).name}: {counted(rows.rounds, given.unit)}, {counted(len(rows.names), 'arm')}"
+        title = f"{name}: {counted(rows.rounds, given.unit)}, {counted(len(rows.names), 'arm')}"
         out.write_text(page(found, rows, title), encoding="utf-8")
         print(f"Page written to {out}")
     return 0
