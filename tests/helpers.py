@@ -65,8 +65,9 @@ def import_file(path: Path, name: str) -> ModuleType:
 
 
 def classes_of(package: ModuleType, base: type) -> set[type]:
-    """The classes with this base that any file of a package defines, apart from private ones."""
+    """The classes with this base that any public file of a package defines, apart from private ones."""
     names = [module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    names = [name for name in names if not name.rpartition(".")[2].startswith("_")]
     modules = [importlib.import_module(name) for name in names]
     members = [(module, member) for module in modules for member in vars(module).values()]
     return {

@@ -16,8 +16,19 @@ class CoefficientLaw:
     """Base of the laws of coefficients."""
 
     def uniforms(self, rows: int, dimension: int) -> int:
-        """Uniform random numbers that the law needs."""
-        raise TypeError(f"{type(self).__name__} defines no coefficients")
+        """Count the uniform random numbers that the law needs.
+
+        Parameters
+        ----------
+        rows, dimension : int
+            Shape of the coefficients.
+
+        Returns
+        -------
+        int
+            One for each coefficient.
+        """
+        return rows * dimension
 
     def start(self, uniforms: Floats, rows: int, dimension: int) -> Floats:
         """The coefficients of a run (row x d): one row for all arms, or one for each."""
@@ -54,21 +65,6 @@ class UnitCoefficients(CoefficientLaw):
         if self.useful is not None:
             whole("useful", self.useful, 1)
 
-    def uniforms(self, rows: int, dimension: int) -> int:
-        """Count the uniform random numbers that the law needs.
-
-        Parameters
-        ----------
-        rows, dimension : int
-            Shape of the coefficients.
-
-        Returns
-        -------
-        int
-            One for each coefficient.
-        """
-        return rows * dimension
-
     def start(self, uniforms: Floats, rows: int, dimension: int) -> Floats:
         """Compute the coefficients of a run.
 
@@ -85,7 +81,8 @@ class UnitCoefficients(CoefficientLaw):
             The coefficients.
         """
         drawn = uniforms.reshape(rows, dimension) - 0.5
-        drawn[:, self.useful :] = 0.0 if self.useful is not None else drawn[:, self.useful :]
+        if self.useful is not None:
+            drawn[:, self.useful :] = 0.0
         return np.asarray(self.length * drawn / np.linalg.norm(drawn, axis=1, keepdims=True))
 
 
@@ -126,21 +123,6 @@ class UniformCoefficients(CoefficientLaw):
             object.__setattr__(self, "intercept", tuple(self.intercept))
         if self.useful is not None:
             whole("useful", self.useful, 1)
-
-    def uniforms(self, rows: int, dimension: int) -> int:
-        """Count the uniform random numbers that the law needs.
-
-        Parameters
-        ----------
-        rows, dimension : int
-            Shape of the coefficients.
-
-        Returns
-        -------
-        int
-            One for each coefficient.
-        """
-        return rows * dimension
 
     def start(self, uniforms: Floats, rows: int, dimension: int) -> Floats:
         """Compute the coefficients of a run.

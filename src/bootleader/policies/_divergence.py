@@ -7,11 +7,9 @@ from typing import Any, Final
 
 from bootleader._core.elementary import exp, log
 from bootleader._core.validation import one_of
-from bootleader.policies.base import Knowledge
 
 BERNOULLI, GAUSSIAN, EXPONENTIAL, POISSON = 0.0, 1.0, 2.0, 3.0
 FAMILIES: Final = {"bernoulli": BERNOULLI, "gaussian": GAUSSIAN, "exponential": EXPONENTIAL, "poisson": POISSON}
-RANGES: Final = {"bernoulli": (0.0, 1.0), "gaussian": (-math.inf, math.inf), "exponential": (0.0, math.inf)}
 STEPS: Final = 60  # at most, of the search for a bound; five are usual
 PRECISE: Final = 1e-13  # relative change at which the search ends
 SMALLEST: Final = 2.0**-1000  # stands for a mean of 0
@@ -21,20 +19,6 @@ NEAR_ONE: Final = 1.0 - 2.0**-53
 def family_number(family: Any) -> float:
     """A family as a law's parameter, or raise."""
     return FAMILIES[one_of("family", family, tuple(FAMILIES))]
-
-
-def reward_range(family: str) -> tuple[float, float]:
-    """The rewards that a family has."""
-    return RANGES.get(family, (0.0, math.inf))
-
-
-def must_know(family: str) -> tuple[Knowledge, ...]:
-    """What a user has to know to use a policy of a family.
-
-    The Bernoulli divergence is valid for all rewards in [0, 1], and the Gaussian one for all with lighter tails.
-    """
-    known = {"bernoulli": Knowledge.RANGE, "gaussian": Knowledge.SD}
-    return (known.get(family, Knowledge.FAMILY),)
 
 
 def divergence(family: Any, sd: Any, p: Any, q: Any) -> Any:

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Final
 
 from bootleader._core.linear_rules import LinearRule
 from bootleader._core.rules import Noise
-from bootleader._core.validation import real
-from bootleader.policies.adaptive_reboot import ENOUGH, LARGEST_RATIO, STUDENT_UNTIL
+from bootleader.policies.adaptive_reboot import ENOUGH, STUDENT_UNTIL, check_ratio
 from bootleader.policies.contextual import ContextualPolicy
 
 RIDGE: Final = 1.0  # rows that the prior of a coefficient is worth
@@ -74,9 +73,7 @@ class AdaptiveLinReBoot(ContextualPolicy):
     reference: ClassVar[str] = "bootleader; after Wang, Yu, Hao, Cheng (2020) and Wu, Wang, Li, Cheng (2022)."
 
     def __post_init__(self) -> None:
-        real("ratio", self.ratio, "a finite number above 0", low=0.0)
-        if self.ratio > LARGEST_RATIO:
-            raise ValueError(f"ratio must be at most {LARGEST_RATIO:g}, got {self.ratio!r}")
+        check_ratio(self.ratio)
 
     @property
     def rule(self) -> LinearRule:

@@ -31,6 +31,12 @@ def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
     return arm.mean, scale, s - 1.0 if s <= STUDENT_UNTIL else math.inf
 
 
+def check_ratio(ratio: Any) -> None:
+    """Raise unless it is a size that pseudo residuals can have."""
+    if real("ratio", ratio, "a finite number above 0", low=0.0) > LARGEST_RATIO:
+        raise ValueError(f"ratio must be at most {LARGEST_RATIO:g}, got {ratio!r}")
+
+
 @dataclass(frozen=True, repr=False)
 class AdaptiveReBoot(Policy):
     r"""Residual bootstrap exploration that takes its unit from the rewards.
@@ -79,9 +85,7 @@ class AdaptiveReBoot(Policy):
     reference: ClassVar[str] = "bootleader; after Wang, Yu, Hao, Cheng (2020). arXiv:2002.08436."
 
     def __post_init__(self) -> None:
-        real("ratio", self.ratio, "a finite number above 0", low=0.0)
-        if self.ratio > LARGEST_RATIO:
-            raise ValueError(f"ratio must be at most {LARGEST_RATIO:g}, got {self.ratio!r}")
+        check_ratio(self.ratio)
 
     @property
     def rule(self) -> IndexRule:

@@ -9,11 +9,10 @@ from typing import Any, ClassVar, Final
 from bootleader._core.elementary import log
 from bootleader._core.rng import below
 from bootleader._core.rules import ChoiceRule
-from bootleader._core.validation import positive
-from bootleader.policies._divergence import BERNOULLI, EXPONENTIAL, GAUSSIAN, family_number, must_know, reward_range
+from bootleader.policies._divergence import BERNOULLI, EXPONENTIAL, GAUSSIAN, family_number
+from bootleader.policies._family_policy import FamilyPolicy
 from bootleader.policies._memory import Places
 from bootleader.policies._posterior_quantiles import beta_quantile, gamma_quantile, log_beta, normal_quantile
-from bootleader.policies.base import Knowledge, Policy
 
 AHEAD: Final = 1.05  # bounds of indices are computed for a round that is later by this factor
 # An arm's places in the memory: rewards + 1 at which the rest was computed; a bound of the index, which holds until a
@@ -73,7 +72,7 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
 
 
 @dataclass(frozen=True, repr=False)
-class BayesUCB(Policy):
+class BayesUCB(FamilyPolicy):
     r"""Play the largest posterior quantile at 1 - 1/t, with t the number of the present round.
 
     - "bernoulli": Beta(1 + sum Y, 1 + s - sum Y), from a uniform prior;
@@ -102,23 +101,9 @@ class BayesUCB(Policy):
     BayesUCB(family='gaussian', sd=2.0)
     """
 
-    family: str = "bernoulli"
-    sd: float = 1.0
     reference: ClassVar[str] = (
         "Kaufmann, Cappé, Garivier (2012). On Bayesian upper confidence bounds for bandit problems. AISTATS."
     )
-
-    def __post_init__(self) -> None:
-        family_number(self.family)
-        positive("sd", self.sd)
-
-    @property
-    def reward_range(self) -> tuple[float, float]:
-        return reward_range(self.family)
-
-    @property
-    def must_know(self) -> tuple[Knowledge, ...]:
-        return must_know(self.family)
 
     @property
     def rule(self) -> ChoiceRule:

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 from bootleader._core.elementary import log
 from bootleader._core.rng import below
 from bootleader._core.rules import ChoiceRule
-from bootleader._core.validation import positive
-from bootleader.policies._divergence import divergence, family_number, must_know, reward_range
-from bootleader.policies.base import Knowledge, Policy
+from bootleader.policies._divergence import divergence, family_number
+from bootleader.policies._family_policy import FamilyPolicy
 
 
 def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
@@ -33,7 +32,7 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
 
 
 @dataclass(frozen=True, repr=False)
-class IMED(Policy):
+class IMED(FamilyPolicy):
     r"""Play the arm with the smallest index of minimum empirical divergence.
 
     .. math:: s\, d(\bar Y, \max_j \bar Y_j) + \log s
@@ -58,21 +57,7 @@ class IMED(Policy):
     IMED(family='gaussian', sd=2.0)
     """
 
-    family: str = "bernoulli"
-    sd: float = 1.0
     reference: ClassVar[str] = "Honda, Takemura (2015). Non-asymptotic analysis of IMED. JMLR 16."
-
-    def __post_init__(self) -> None:
-        family_number(self.family)
-        positive("sd", self.sd)
-
-    @property
-    def reward_range(self) -> tuple[float, float]:
-        return reward_range(self.family)
-
-    @property
-    def must_know(self) -> tuple[Knowledge, ...]:
-        return must_know(self.family)
 
     @property
     def rule(self) -> ChoiceRule:

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bootleader._core.rules import ChoiceRule
-from bootleader._core.validation import positive
-from bootleader.policies._divergence import family_number, must_know, reward_range
+from bootleader.policies._divergence import family_number
+from bootleader.policies._family_policy import FamilyPolicy
 from bootleader.policies._probability_choice import one_weight_each
-from bootleader.policies.base import Knowledge, Policy
 from bootleader.policies.maillard_sampling import choose
 
 
 @dataclass(frozen=True, repr=False)
-class KLMaillardSampling(Policy):
+class KLMaillardSampling(FamilyPolicy):
     r"""Play an arm with a probability in closed form, from the evidence against it.
 
     The probability of arm k is proportional to
@@ -42,21 +41,7 @@ class KLMaillardSampling(Policy):
     KLMaillardSampling(family='poisson')
     """
 
-    family: str = "bernoulli"
-    sd: float = 1.0
     reference: ClassVar[str] = "Qin, Jun, Zhang (2023). Kullback-Leibler Maillard sampling. NeurIPS."
-
-    def __post_init__(self) -> None:
-        family_number(self.family)
-        positive("sd", self.sd)
-
-    @property
-    def reward_range(self) -> tuple[float, float]:
-        return reward_range(self.family)
-
-    @property
-    def must_know(self) -> tuple[Knowledge, ...]:
-        return must_know(self.family)
 
     @property
     def rule(self) -> ChoiceRule:

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from bootleader._core.elementary import log
 from bootleader._core.rules import IndexRule, Noise
-from bootleader._core.validation import positive, real
-from bootleader.policies._divergence import bernoulli_bound, family_number, must_know, reward_range, upper_bound
-from bootleader.policies.base import Knowledge, Policy
+from bootleader._core.validation import real
+from bootleader.policies._divergence import bernoulli_bound, family_number, upper_bound
+from bootleader.policies._family_policy import FamilyPolicy
 
 
 def exploration(c: Any, pulls: Any) -> Any:
@@ -29,7 +29,7 @@ def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
 
 
 @dataclass(frozen=True, repr=False)
-class KLUCB(Policy):
+class KLUCB(FamilyPolicy):
     r"""Play the largest upper confidence bound of the reward family.
 
     .. math:: \max\{q : s\, d(\bar Y, q) \le \log t + c \log\log t\}
@@ -56,23 +56,12 @@ class KLUCB(Policy):
     KLUCB(family='bernoulli')
     """
 
-    family: str = "bernoulli"
-    sd: float = 1.0
     c: float = 0.0
     reference: ClassVar[str] = "Garivier, Cappé (2011). The KL-UCB algorithm. COLT."
 
     def __post_init__(self) -> None:
-        family_number(self.family)
-        positive("sd", self.sd)
+        super().__post_init__()
         real("c", self.c, "a number of at least 0", low=0.0, open_low=False)
-
-    @property
-    def reward_range(self) -> tuple[float, float]:
-        return reward_range(self.family)
-
-    @property
-    def must_know(self) -> tuple[Knowledge, ...]:
-        return must_know(self.family)
 
     @property
     def rule(self) -> IndexRule:
