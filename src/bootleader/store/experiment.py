@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER
 from bootleader._core.text import shown
 from bootleader._core.validation import counted, real
 from bootleader.agent._decisions import Decision, Receipt
-from bootleader.agent._learner_factory import sd_of_new_arm
 from bootleader.agent._probabilities import Probabilities
-from bootleader.agent._validation import arm_name, metadata_of, summary_of
+from bootleader.agent._validation import arm_name, summary_of
 from bootleader.agent.traffic import Traffic, unit_of
 from bootleader.policies import Policy
-from bootleader.store._audit import Audit
+from bootleader.store._arm_calls import ArmCalls
 from bootleader.store._events import Kind
+from bootleader.store._report_calls import ReportCalls
 from bootleader.store._rewards import checked_id, checked_value
 from bootleader.store._state import State
 from bootleader.store._writer import Writer
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from bootleader.agent.agent import Agent
-    from bootleader.inference import Verdict
     from bootleader.store._bulk import BulkReceipt
-    from bootleader.store._check import Check
 
 
-class Experiment:
+class Experiment(ArmCalls, ReportCalls):
     """An experiment in a store, which many processes and threads use at the same time.
 
     It is made by :meth:`Store.create` and :meth:`Store.open`. Every call is durable before it returns, and raises
@@ -295,247 +289,3 @@ class Experiment:
             return {"change": "learn_summary", "number": number, "learnt": [[state.named(arm).number, *learnt]]}
 
         self._writer.alter(change)
-
-    # Arms ----------------------------------------------------------------------------------------------------------
-
-    @property
-    def arms(self) -> dict[str, Any]:
-        """The arms with their metadata, paused ones included."""
-        with self._writer.lock:
-            return {arm.name: deepcopy(arm.metadata) for arm in self._writer.replica().state.playing}
-
-    @property
-    def paused(self) -> list[str]:
-        """The arms that are not played at present."""
-        with self._writer.lock:
-            return [arm.name for arm in self._writer.replica().state.playing if not arm.active]
-
-    @property
-    def open_decisions(self) -> dict[str, str]:
-        """The decisions that wait for a reward: id to arm, oldest first. Reads the whole log."""
-        log = self.log()
-        waiting = log[log["reward"].isna()]
-        return dict(zip(waiting["id"], waiting["arm"], strict=True))
-
-    def add_arm(self, name: str, metadata: Any = None, *, again: bool = False, noise_sd: float | None = None) -> None:
-        """Take in a new arm, for all processes.
-
-        Parameters
-        ----------
-        name : str
-            A name that no arm has or had.
-        metadata : optional
-            Plain JSON data to keep with it.
-        again : bool
-            Allow the name of a removed arm, which starts afresh.
-        noise_sd : float, optional
-            For ``ThompsonSampling`` that was given one noise sd per arm: the new arm's.
-
-        Raises
-        ------
-        ValueError
-            If the name is in use, or was and ``again`` is not given.
-        """
-        name, metadata = arm_name(name), metadata_of(name, metadata)
-        sd = sd_of_new_arm(self.policy, noise_sd)
-
-        def change(state: State) -> dict[str, Any]:
-            if any(arm.name == name for arm in state.playing):
-                raise ValueError(f"arm {shown(name)} is already here")
-            if not again and any(arm.name == name for arm in state.arms):
-                raise ValueError(
-                    f"arm {shown(name)} was removed: choose another name, or say again=True to start it afresh"
-                )
-            self._writer.check_floor(state, 1)
-            return {"change": "add_arm", "arms": [{"name": name, "metadata": metadata, "noise_sd": sd}]}
-
-        self._writer.alter(change)
-
-    def pause_arm(self, name: str) -> None:
-        """Play an arm no more until :meth:`resume_arm`. It still learns rewards that come late.
-
-        Parameters
-        ----------
-        name : str
-            The arm's name.
-        """
-        self._set_active(name, False)
-
-    def resume_arm(self, name: str) -> None:
-        """Play a paused arm again, with what it knew.
-
-        Parameters
-        ----------
-        name : str
-            The arm's name.
-        """
-        self._set_active(name, True)
-
-    def _set_active(self, name: str, active: bool) -> None:
-        def change(state: State) -> dict[str, Any]:
-            arm = state.named(name)
-            if arm.active == active:
-                raise ValueError(f"arm {shown(name)} is {'not paused' if active else 'already paused'}")
-            self._writer.check_floor(state, 1 if active else -1)
-            return {"change": "resume_arm" if active else "pause_arm", "arm": arm.number}
-
-        self._writer.alter(change)
-
-    def remove_arm(self, name: str) -> None:
-        """Forget an arm for good; what was decided for it stays in the log.
-
-        Parameters
-        ----------
-        name : str
-            The arm's name.
-        """
-
-        def change(state: State) -> dict[str, Any]:
-            arm = state.named(name)
-            self._writer.check_control(arm)
-            return {"change": "remove_arm", "arm": arm.number}
-
-        self._writer.alter(change)
-
-    # Reports -------------------------------------------------------------------------------------------------------
-
-    def summary(self) -> pd.DataFrame:
-        """A row for each arm: what it earned, and how often it is played. Columns as of :meth:`Agent.summary`.
-
-        Returns
-        -------
-        DataFrame
-            Without the units in the holdout; ``open`` counts decisions without a reward.
-        """
-        from bootleader.store._reports import summary
-
-        return summary(self._writer)
-
-    def log(self, *, events: bool = False) -> pd.DataFrame:
-        """The log as a table.
-
-        Parameters
-        ----------
-        events : bool
-            A row for each event, damaged ones marked, instead of one for each decision.
-
-        Returns
-        -------
-        DataFrame
-            For each decision ``id``, ``time``, ``arm``, ``probability``, ``reward`` (NaN while it is open), ``unit``,
-            ``holdout`` and ``origin``; :func:`bootleader.verdict` and :func:`bootleader.evaluate` take those with a
-            reward.
-        """
-        from bootleader.store._reports import decisions_table, events_table
-
-        return events_table(self._writer) if events else decisions_table(self._writer)
-
-    def verdict(self, **options: Any) -> Verdict:
-        """Which arm is better, by how much, and may one stop: valid at any time one looks.
-
-        Parameters
-        ----------
-        **options
-            ``low``, ``high``, ``alpha``, ``control``, ``margin`` and ``unit`` as of :func:`bootleader.verdict`.
-
-        Returns
-        -------
-        Verdict
-            From the exact moments of all rewards outside the holdout.
-
-        Raises
-        ------
-        ValueError
-            If the experiment has a half-life: ask :func:`bootleader.verdict` with ``drift=True`` on its log.
-        """
-        from bootleader.store._reports import verdict
-
-        return verdict(self._writer, options)
-
-    def holdout_verdict(self, **options: Any) -> Verdict:
-        """What the bandit brought over the control: the units in the holdout against all others.
-
-        Parameters
-        ----------
-        **options
-            ``low``, ``high``, ``alpha`` and ``unit`` as of :func:`bootleader.verdict`.
-
-        Returns
-        -------
-        Verdict
-            From the log; choices that were made elsewhere are on neither side.
-        """
-        from bootleader.store._reports import holdout
-
-        return holdout(self._writer, options)
-
-    def audit(self, decision_id: str) -> Audit:
-        """Compute a decision again, from the events that its process had seen.
-
-        Parameters
-        ----------
-        decision_id : str
-            The ``id`` of a :class:`Decision`.
-
-        Returns
-        -------
-        Audit
-            What was decided, what comes out now, and whether they agree.
-
-        Raises
-        ------
-        StoreError
-            If there is no such decision, or the events it was made from are damaged.
-        """
-        from bootleader.store._audit import audit
-
-        return audit(self._writer, decision_id)
-
-    def check(self, *, decisions: bool = True) -> Check:
-        """Compute everything again from the log, and compare.
-
-        Parameters
-        ----------
-        decisions : bool
-            Whether to audit every decision too, which takes most of the time.
-
-        Returns
-        -------
-        Check
-            What was found; true if all is well.
-        """
-        from bootleader.store._check import check
-
-        return check(self._writer, decisions)
-
-    def fold(self, before: float) -> int:
-        """Delete old events; what was learnt from them is kept, exactly, and no later decision changes.
-
-        Kept are decisions without a reward, since one may come, and what sticky units were given. The reward of a
-        folded decision can no longer be amended, and :meth:`audit` says that it was folded.
-
-        Parameters
-        ----------
-        before : float
-            A time in seconds since 1970: fold what is older.
-
-        Returns
-        -------
-        int
-            Number of events that were deleted.
-        """
-        from bootleader.store._retention import fold
-
-        return fold(self._writer, real("before", before, "a time in seconds"))
-
-    def export(self) -> Agent:
-        """The experiment as an agent of one process, with what was learnt and the open decisions.
-
-        Returns
-        -------
-        Agent
-            Whose ``to_json()`` is an agent document.
-        """
-        from bootleader.store._agents import exported
-
-        return exported(self._writer)

@@ -1,0 +1,112 @@
+"""The calls of an experiment that concern its arms: add, pause, resume, remove."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+from bootleader._core.text import shown
+from bootleader.agent._learner_factory import sd_of_new_arm
+from bootleader.agent._validation import arm_name, metadata_of
+from bootleader.policies import Policy
+from bootleader.store._state import State
+from bootleader.store._writer import Writer
+
+
+class ArmCalls:
+    """What a program does with an experiment's arms."""
+
+    _writer: Writer
+    policy: Policy
+
+    @property
+    def arms(self) -> dict[str, Any]:
+        """The arms with their metadata, paused ones included."""
+        with self._writer.lock:
+            return {arm.name: deepcopy(arm.metadata) for arm in self._writer.replica().state.playing}
+
+    @property
+    def paused(self) -> list[str]:
+        """The arms that are not played at present."""
+        with self._writer.lock:
+            return [arm.name for arm in self._writer.replica().state.playing if not arm.active]
+
+    def add_arm(self, name: str, metadata: Any = None, *, again: bool = False, noise_sd: float | None = None) -> None:
+        """Take in a new arm, for all processes.
+
+        Parameters
+        ----------
+        name : str
+            A name that no arm has or had.
+        metadata : optional
+            Plain JSON data to keep with it.
+        again : bool
+            Allow the name of a removed arm, which starts afresh.
+        noise_sd : float, optional
+            For ``ThompsonSampling`` that was given one noise sd per arm: the new arm's.
+
+        Raises
+        ------
+        ValueError
+            If the name is in use, or was and ``again`` is not given.
+        """
+        name, metadata = arm_name(name), metadata_of(name, metadata)
+        sd = sd_of_new_arm(self.policy, noise_sd)
+
+        def change(state: State) -> dict[str, Any]:
+            if any(arm.name == name for arm in state.playing):
+                raise ValueError(f"arm {shown(name)} is already here")
+            if not again and any(arm.name == name for arm in state.arms):
+                raise ValueError(
+                    f"arm {shown(name)} was removed: choose another name, or say again=True to start it afresh"
+                )
+            self._writer.check_floor(state, 1)
+            return {"change": "add_arm", "arms": [{"name": name, "metadata": metadata, "noise_sd": sd}]}
+
+        self._writer.alter(change)
+
+    def pause_arm(self, name: str) -> None:
+        """Play an arm no more until :meth:`resume_arm`. It still learns rewards that come late.
+
+        Parameters
+        ----------
+        name : str
+            The arm's name.
+        """
+        self._set_active(name, False)
+
+    def resume_arm(self, name: str) -> None:
+        """Play a paused arm again, with what it knew.
+
+        Parameters
+        ----------
+        name : str
+            The arm's name.
+        """
+        self._set_active(name, True)
+
+    def _set_active(self, name: str, active: bool) -> None:
+        def change(state: State) -> dict[str, Any]:
+            arm = state.named(name)
+            if arm.active == active:
+                raise ValueError(f"arm {shown(name)} is {'not paused' if active else 'already paused'}")
+            self._writer.check_floor(state, 1 if active else -1)
+            return {"change": "resume_arm" if active else "pause_arm", "arm": arm.number}
+
+        self._writer.alter(change)
+
+    def remove_arm(self, name: str) -> None:
+        """Forget an arm for good; what was decided for it stays in the log.
+
+        Parameters
+        ----------
+        name : str
+            The arm's name.
+        """
+
+        def change(state: State) -> dict[str, Any]:
+            arm = state.named(name)
+            self._writer.check_control(arm)
+            return {"change": "remove_arm", "arm": arm.number}
+
+        self._writer.alter(change)

@@ -1,0 +1,170 @@
+"""The calls of an experiment that read its log: summary, verdict, audit, check, export; and folding old events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bootleader._core.validation import real
+from bootleader.store._audit import Audit
+from bootleader.store._writer import Writer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bootleader.agent.agent import Agent
+    from bootleader.inference import Verdict
+    from bootleader.store._check import Check
+
+
+class ReportCalls:
+    """What a program asks an experiment."""
+
+    _writer: Writer
+
+    @property
+    def open_decisions(self) -> dict[str, str]:
+        """The decisions that wait for a reward: id to arm, oldest first. Reads the whole log."""
+        log = self.log()
+        waiting = log[log["reward"].isna()]
+        return dict(zip(waiting["id"], waiting["arm"], strict=True))
+
+    def summary(self) -> pd.DataFrame:
+        """A row for each arm: what it earned, and how often it is played. Columns as of :meth:`Agent.summary`.
+
+        Returns
+        -------
+        DataFrame
+            Without the units in the holdout; ``open`` counts decisions without a reward.
+        """
+        from bootleader.store._reports import summary
+
+        return summary(self._writer)
+
+    def log(self, *, events: bool = False) -> pd.DataFrame:
+        """The log as a table.
+
+        Parameters
+        ----------
+        events : bool
+            A row for each event, damaged ones marked, instead of one for each decision.
+
+        Returns
+        -------
+        DataFrame
+            For each decision ``id``, ``time``, ``arm``, ``probability``, ``reward`` (NaN while it is open), ``unit``,
+            ``holdout`` and ``origin``; :func:`bootleader.verdict` and :func:`bootleader.evaluate` take those with a
+            reward.
+        """
+        from bootleader.store._reports import decisions_table, events_table
+
+        return events_table(self._writer) if events else decisions_table(self._writer)
+
+    def verdict(self, **options: Any) -> Verdict:
+        """Which arm is better, by how much, and may one stop: valid at any time one looks.
+
+        Parameters
+        ----------
+        **options
+            ``low``, ``high``, ``alpha``, ``control``, ``margin`` and ``unit`` as of :func:`bootleader.verdict`.
+
+        Returns
+        -------
+        Verdict
+            From the exact moments of all rewards outside the holdout.
+
+        Raises
+        ------
+        ValueError
+            If the experiment has a half-life: ask :func:`bootleader.verdict` with ``drift=True`` on its log.
+        """
+        from bootleader.store._reports import verdict
+
+        return verdict(self._writer, options)
+
+    def holdout_verdict(self, **options: Any) -> Verdict:
+        """What the bandit brought over the control: the units in the holdout against all others.
+
+        Parameters
+        ----------
+        **options
+            ``low``, ``high``, ``alpha`` and ``unit`` as of :func:`bootleader.verdict`.
+
+        Returns
+        -------
+        Verdict
+            From the log; choices that were made elsewhere are on neither side.
+        """
+        from bootleader.store._reports import holdout
+
+        return holdout(self._writer, options)
+
+    def audit(self, decision_id: str) -> Audit:
+        """Compute a decision again, from the events that its process had seen.
+
+        Parameters
+        ----------
+        decision_id : str
+            The ``id`` of a :class:`Decision`.
+
+        Returns
+        -------
+        Audit
+            What was decided, what comes out now, and whether they agree.
+
+        Raises
+        ------
+        StoreError
+            If there is no such decision, or the events it was made from are damaged.
+        """
+        from bootleader.store._audit import audit
+
+        return audit(self._writer, decision_id)
+
+    def check(self, *, decisions: bool = True) -> Check:
+        """Compute everything again from the log, and compare.
+
+        Parameters
+        ----------
+        decisions : bool
+            Whether to audit every decision too, which takes most of the time.
+
+        Returns
+        -------
+        Check
+            What was found; true if all is well.
+        """
+        from bootleader.store._check import check
+
+        return check(self._writer, decisions)
+
+    def fold(self, before: float) -> int:
+        """Delete old events; what was learnt from them is kept, exactly, and no later decision changes.
+
+        Kept are decisions without a reward, since one may come, and what sticky units were given. The reward of a
+        folded decision can no longer be amended, and :meth:`audit` says that it was folded.
+
+        Parameters
+        ----------
+        before : float
+            A time in seconds since 1970: fold what is older.
+
+        Returns
+        -------
+        int
+            Number of events that were deleted.
+        """
+        from bootleader.store._retention import fold
+
+        return fold(self._writer, real("before", before, "a time in seconds"))
+
+    def export(self) -> Agent:
+        """The experiment as an agent of one process, with what was learnt and the open decisions.
+
+        Returns
+        -------
+        Agent
+            Whose ``to_json()`` is an agent document.
+        """
+        from bootleader.store._agents import exported
+
+        return exported(self._writer)
