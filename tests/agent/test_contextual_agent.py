@@ -1,11 +1,9 @@
-"""The agent with contexts: choices, late rewards, arms and categories that come and go, documents, threads."""
+"""The agent with contexts: choices, late rewards, arms and categories that come and go, answers, threads."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
-import pickle
 import sys
 import threading
 from typing import Any
@@ -14,52 +12,8 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.policies import CONTEXTUAL_POLICIES
 from bootleader.simulation._contexts import LibraryContexts
-
-FEATURES = bl.Features(device=["mobile", "desktop"], visits=float, member=bool)
-VISIT = {"device": "mobile", "visits": 3, "member": False}
-NAMES = ["short", "long", "video"]
-PLAYED = [policy for policy in CONTEXTUAL_POLICIES if isinstance(policy.rule, bl.LinearRule)]
-
-
-@pytest.fixture(params=PLAYED, ids=str)
-def policy(request: Any) -> Any:
-    return request.param
-
-
-def visits(seed: int) -> Any:
-    """Visitors without end."""
-    rng = np.random.default_rng(seed)
-    while True:
-        device = ("mobile", "desktop")[int(rng.integers(2))]
-        yield {"device": device, "visits": float(rng.integers(9)), "member": bool(rng.integers(2))}
-
-
-def mean(arm: str, visit: Any) -> float:
-    """Short pages for phones, long pages for desktops."""
-    fits = (arm == "short") == (visit["device"] == "mobile")
-    return 1.0 * fits + 0.1 * visit["visits"] if arm != "video" else 0.6
-
-
-def make(policy: Any, **options: Any) -> Any:
-    agent = bl.Agent(policy, NAMES, **{"features": FEATURES, "seed": 4, **options})
-    assert isinstance(agent, bl.ContextualAgent)
-    return agent
-
-
-def play(agent: Any, rounds: int, seed: int = 1) -> list[str]:
-    noise, stream, chosen = np.random.default_rng(seed), visits(seed), []
-    for _ in range(rounds):
-        visit = next(stream)
-        chosen.append(agent.pull(visit))
-        agent.update(chosen[-1], mean(chosen[-1], visit) + 0.5 * noise.normal(), visit)
-    return chosen
-
-
-def contents(agent: Any) -> Any:
-    return {key: value for key, value in json.loads(agent.to_json()).items() if key not in ("checksum",)}
-
+from tests.agent.contextual_shop import FEATURES, NAMES, PLAYED, VISIT, contents, each_policy, make, play, visits
 
 # Choices --------------------------------------------------------------------------------------------------------------
 
@@ -99,6 +53,7 @@ def test_each_segment_gets_its_arm() -> None:
     assert agent.probabilities({**VISIT, "device": "desktop"})["long"] > 0.99
 
 
+@each_policy
 def test_probabilities_are_those_of_the_choices(policy: Any) -> None:
     agent = make(policy, traffic=bl.Traffic(floor=0.05))
     play(agent, 40)
@@ -205,6 +160,7 @@ def test_what_does_not_go_with_contexts_says_so() -> None:
 # Arms and categories --------------------------------------------------------------------------------------------------
 
 
+@each_policy
 def test_arms_come_and_go(policy: Any) -> None:
     agent = make(policy)
     play(agent, 60)
@@ -220,6 +176,7 @@ def test_arms_come_and_go(policy: Any) -> None:
     assert set(agent.probabilities(VISIT)) == {"short", "video", "new"}
 
 
+@each_policy
 def test_a_new_category_is_learnt(policy: Any) -> None:
     agent = make(policy)
     play(agent, 80)
@@ -234,104 +191,6 @@ def test_a_new_category_is_learnt(policy: Any) -> None:
     assert agent.shares("device").loc["tablet"].tolist() == pytest.approx([1 / 3] * 3)
     with pytest.raises(ValueError, match="already"):
         agent.add_category("device", "tablet")
-
-
-# Documents ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("half_life", [None, 50.0])
-@pytest.mark.parametrize("rounds", [3, 150])
-def test_a_restored_agent_goes_on_bit_for_bit(policy: Any, rounds: int, half_life: float | None) -> None:
-    agent = make(policy, half_life=half_life)
-    play(agent, rounds)
-    decision = agent.decide(VISIT, probability=False)
-    document = agent.to_json()
-    twin = bl.Agent.from_json(document)
-    assert isinstance(twin, bl.ContextualAgent)
-    assert twin.features == FEATURES
-    assert contents(twin) == contents(agent)
-    agent.reward(decision.id, 1.0), twin.reward(decision.id, 1.0)
-    assert play(twin, 120, seed=9) == play(agent, 120, seed=9)
-    assert contents(twin)["contexts"] == contents(agent)["contexts"]
-    assert pickle.loads(pickle.dumps(agent)).probabilities(VISIT) == agent.probabilities(VISIT)
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        (("contexts", "features"), [["device", ["mobile"]], ["visits", "number"]]),
-        (("contexts", "features"), [["device", "colour"]]),
-        (("contexts", "models"), []),
-        (("contexts", "open"), []),
-        (("contexts", "open", 0), ["tablet", 1.0, True]),
-        (("contexts", "models", 0, "coefficients"), [1.0]),
-        (("contexts", "models", 0, "root", 0), [1.0]),
-        (("contexts", "models", 0, "rss"), -1.0),
-        (("contexts", "models", 0, "count"), 1.5),
-        (("contexts", "models", 0, "diagonal", 0), 1e9),
-        (("contexts", "models", 0, "waiting"), [[0.0]]),
-        (("contexts", "intercept"), "yes"),
-        (("contexts",), None),
-        (("policy",), {"name": "UCB1", "parameters": {"sd": 1.0}}),
-    ],
-    ids=str,
-)
-def test_a_document_that_contradicts_itself_is_refused(path: tuple[Any, ...], value: Any) -> None:
-    from bootleader.agent._serialization import checksum
-
-    agent = make(bl.LinUCB())
-    play(agent, 30)
-    agent.decide(VISIT)
-    body = contents(agent)
-    *inner, last = path
-    place = body
-    for key in inner:
-        place = place[key]
-    if value is None:
-        del place[last]
-    else:
-        place[last] = value
-    with pytest.raises(ValueError, match="the document is refused"):
-        bl.Agent.from_json(json.dumps({**body, "checksum": checksum(body)}))
-
-
-# Merging, fading ------------------------------------------------------------------------------------------------------
-
-
-def test_merged_agents_know_what_one_agent_would(policy: Any) -> None:
-    one, other, both = make(policy), make(policy, seed=5), make(policy, seed=6)
-    rng = np.random.default_rng(2)
-    for visit, _ in zip(visits(8), range(150), strict=False):
-        arm, reward = NAMES[int(rng.integers(3))], float(rng.normal())
-        (one if rng.random() < 0.4 else other).update(arm, reward, visit)
-        both.update(arm, reward, visit)
-    one.merge(other)
-    columns = ["coefficient", "pulls"]
-    np.testing.assert_allclose(one.summary()[columns], both.summary()[columns], rtol=0.05, atol=0.02)
-    if policy.rule.unit_free:  # its ridge depends on when it was set
-        return
-    np.testing.assert_allclose(one.summary()[columns], both.summary()[columns], rtol=1e-9, atol=1e-9)
-
-
-def test_merging_needs_the_same_features() -> None:
-    other = bl.Agent(bl.LinUCB(), NAMES, features=bl.Features(visits=float))
-    with pytest.raises(ValueError, match="same features"):
-        make(bl.LinUCB()).merge(other)
-
-
-def test_with_a_half_life_the_agent_follows_a_change(policy: Any) -> None:
-    shares = {}
-    for half_life in (None, 60.0):
-        agent = make(policy, half_life=half_life)
-        rng, stream = np.random.default_rng(3), visits(3)
-        for name in NAMES * 100:  # nobody chooses; the taste changes after 150 rewards
-            visit = next(stream)
-            best = "short" if agent._learner.rounds < 150 else "long"
-            agent.update(name, float(name == best) + 0.1 * rng.normal(), visit)
-        shares[half_life] = agent.summary(VISIT)["predicted"]
-        assert agent.summary()["weight"].max() <= 100.0
-    assert shares[60.0]["long"] > shares[60.0]["short"] + 0.5
-    assert abs(shares[None]["long"] - shares[None]["short"]) < 0.4
 
 
 # Answers --------------------------------------------------------------------------------------------------------------
