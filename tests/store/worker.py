@@ -28,7 +28,7 @@ def main(url: str, folder: Path, name: str, seed: int) -> None:
     button = bl.Store(url, timeout=60.0).open("button")
     with (folder / f"{name}.txt").open("a", buffering=1) as noted:
         while not (folder / "stop").exists():
-            decision = button.decide(unit=f"u{rng.randrange(10_000)}")
+            decision = button.decide(unit=f"u{rng.randrange(50_000)}")
             noted.write(f"decision {decision.id} {decision.arm}\n")
             wanted = decision.id if rng.random() < 0.6 else recent(folder, rng)
             if wanted is None:
