@@ -62,10 +62,14 @@ class ChoiceLearner(Learner):
         return [0.0] * self.rule.memory(len(slots), 0)
 
     def add_reward(self, arm: ArmState, reward: float, now: int) -> None:
-        low, high = self.reward_range
-        if not low <= reward <= high:
-            raise ValueError(f"reward must be from {low:g} to {high:g} with this policy, got {shown(reward)}")
+        check_range(reward, *self.reward_range)
         super().add_reward(arm, reward, now)
+
+
+def check_range(reward: float, low: float, high: float) -> None:
+    """Raise if a policy does not take such a reward."""
+    if not low <= reward <= high:
+        raise ValueError(f"reward must be from {low:g} to {high:g} with this policy, got {shown(reward)}")
 
 
 def view_of(arms: Sequence[ArmState]) -> ArmsView:

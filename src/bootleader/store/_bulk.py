@@ -12,7 +12,7 @@ from bootleader._core.text import shown
 from bootleader._core.validation import counted
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import Event, Kind
-from bootleader.store._rewards import checked_id, checked_value, next_event
+from bootleader.store._rewards import Range, checked_id, checked_value, next_event
 
 if TYPE_CHECKING:
     from bootleader.store._writer import Writer
@@ -81,9 +81,11 @@ def _events(writer: Writer, rewards: Sequence[Reward], now: float) -> Iterator[E
                     message = f"event {shown(event)} was used for decision {shown(owner)}, got it for {shown(decision)}"
                     raise _at(place, StoreError(message, "conflict"))
             try:
-                row = next_event(chain, Kind.REWARD, value, event, now)
+                row = next_event(chain, Kind.REWARD, value, event, now, writer.settings.reward_range)
             except StoreError as error:
                 raise _at(place, error) from None
+            except ValueError as error:
+                raise ValueError(f"reward {place}: {error}; nothing was counted") from None
             if row is not None:
                 added.setdefault(decision, []).append(row)
                 yield row
@@ -93,7 +95,7 @@ def _at(place: int, error: StoreError) -> StoreError:
     return StoreError(f"reward {place}: {error}; nothing was counted", error.reason)
 
 
-def checked_rewards(rewards: Iterable[Any]) -> list[Reward]:
+def checked_rewards(rewards: Iterable[Any], accepted: Range) -> list[Reward]:
     """Rewards as (decision, value, event), or raise naming the place."""
     found: list[Reward] = []
     for place, row in enumerate(rewards, 1):
@@ -102,13 +104,14 @@ def checked_rewards(rewards: Iterable[Any]) -> list[Reward]:
             event = more[0] if more else None
             if not isinstance(decision, str):
                 raise TypeError(f"decision must be the id of a Decision, got {shown(decision)}")
-            found.append((decision, checked_value(value), None if event is None else checked_id("event", event)))
+            number = checked_value(value, accepted)
+            found.append((decision, number, None if event is None else checked_id("event", event)))
         except (TypeError, ValueError) as error:
-            raise type(error)(f"reward {place}: {error}") from None
+            raise type(error)(f"reward {place}: {error}; nothing was counted") from None
     return found
 
 
-def read_file(path: str, decision: str, reward: str, event: str | None) -> list[Reward]:
+def read_file(path: str, decision: str, reward: str, event: str | None, accepted: Range) -> list[Reward]:
     """The rewards of a CSV file with a header."""
     with Path(path).open(newline="", encoding="utf-8-sig") as file:
         header = file.readline()
@@ -117,7 +120,7 @@ def read_file(path: str, decision: str, reward: str, event: str | None) -> list[
         places = [_place(names, column, path) for column in (decision, reward)]
         if event is not None or "event" in names:
             places.append(_place(names, event or "event", path))
-        return list(_parsed(csv.reader(file, delimiter=separator), places, path))
+        return list(_parsed(csv.reader(file, delimiter=separator), places, path, accepted))
 
 
 def _place(names: list[str], column: str, path: str) -> int:
@@ -126,13 +129,14 @@ def _place(names: list[str], column: str, path: str) -> int:
     return names.index(column.lower())
 
 
-def _parsed(rows: Iterable[list[str]], places: list[int], path: str) -> Iterator[Reward]:
+def _parsed(rows: Iterable[list[str]], places: list[int], path: str, accepted: Range) -> Iterator[Reward]:
     at, value_at, *event_at = places
     for line, row in enumerate(rows, 2):
         if not row:
             continue
         try:
             event = row[event_at[0]].strip() if event_at else ""
-            yield row[at].strip(), checked_value(float(row[value_at])), checked_id("event", event) if event else None
+            number = checked_value(float(row[value_at]), accepted)
+            yield row[at].strip(), number, checked_id("event", event) if event else None
         except (ValueError, IndexError, TypeError) as error:
             raise ValueError(f"line {line} of {path}: {error}; nothing was counted") from None

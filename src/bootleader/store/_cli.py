@@ -106,7 +106,7 @@ def _reward(opened: Any, given: argparse.Namespace) -> int:
     from bootleader.store._bulk import read_file, reward_many
 
     experiment = opened.open(given.experiment)
-    rewards = read_file(given.file, given.decision, given.reward, given.event)
+    rewards = read_file(given.file, given.decision, given.reward, given.event, experiment._writer.settings.reward_range)
     print(reward_many(experiment._writer, rewards))
     return 0
 

@@ -7,21 +7,27 @@ amendment that overtakes its reward still counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER
 from bootleader._core.text import shown
+from bootleader.agent._choice_learner import check_range
 from bootleader.agent._validation import reward_of
 from bootleader.store._errors import StoreError
 from bootleader.store._events import Event, Kind, new_event
 
 LONGEST_ID: Final = 200  # characters of an event id
+Range = tuple[float, float]  # the smallest and the largest reward that a policy takes
+ANY: Final[Range] = (-math.inf, math.inf)
 
 
-def checked_value(value: Any) -> float:
+def checked_value(value: Any, accepted: Range = ANY) -> float:
     """A reward as a float; minus zero is zero, since SQLite does not keep its sign."""
-    return reward_of(value, LARGEST_FOURTH_POWER) + 0.0
+    number = reward_of(value, LARGEST_FOURTH_POWER) + 0.0
+    check_range(number, *accepted)
+    return number
 
 
 def checked_id(what: str, value: Any, longest: int = LONGEST_ID) -> str:
@@ -51,13 +57,17 @@ def folded(events: Iterable[tuple[int, float | None]]) -> float | None:
     return value
 
 
-def next_event(chain: Sequence[Event], kind: Kind, amount: float | None, event: str | None, now: float) -> Event | None:
+def next_event(
+    chain: Sequence[Event], kind: Kind, amount: float | None, event: str | None, now: float, accepted: Range = ANY
+) -> Event | None:
     """The event that a call appends to those of its decision; None if it was counted before.
 
     Raises
     ------
     StoreError
         If the decision has another reward, or the event id was used for something else.
+    ValueError
+        If the policy does not take the reward that comes out.
     """
     decision, last = chain[0], chain[-1]
     if kind == Kind.REWARD and last is decision:  # nearly always
@@ -82,6 +92,8 @@ def next_event(chain: Sequence[Event], kind: Kind, amount: float | None, event: 
     if kind == Kind.AMENDMENT and event is None and last.value == amount:
         return None
     value = folded([*((e.kind, amount_of(e)) for e in chain[1:]), (kind, amount)])
+    if value is not None:
+        check_range(value, *accepted)
     return new_event(
         kind, decision.decision, last.version + 1, arm=decision.arm, old=last.value, value=value,
         round_=decision.round, side=decision.side, time=now, event=event,

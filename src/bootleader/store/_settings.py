@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from bootleader._core.text import shown
 from bootleader._core.validation import positive, seed_of
+from bootleader.agent._choice_learner import ChoiceLearner
 from bootleader.agent._decisions import DEFAULT_AGE
 from bootleader.agent._learner import HistoryLearner, Learner
 from bootleader.agent._learner_factory import learner_of
@@ -78,6 +81,12 @@ class Settings:
                 f"{self.policy!r}"
             )
         return learner
+
+    @cached_property
+    def reward_range(self) -> tuple[float, float]:
+        """The smallest and the largest reward that the policy takes."""
+        learner = self.learner()
+        return learner.reward_range if isinstance(learner, ChoiceLearner) else (-math.inf, math.inf)
 
     @property
     def keeps_history(self) -> bool:

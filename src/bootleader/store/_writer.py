@@ -150,7 +150,7 @@ class Writer:
                 row[1:] == first[1:] for row in chain
             ):  # the connection broke after the commit
                 return self._receipt(first.arm, Receipt.COUNTED)
-            row = next_event(chain, kind, amount, event, now)
+            row = next_event(chain, kind, amount, event, now, self.settings.reward_range)
             if row is None:
                 return self._receipt(chain[0].arm, Receipt.REPEATED)
             if self.append(row):

@@ -157,7 +157,7 @@ class Experiment(ArmCalls, ReportCalls):
         decision_id : str
             The ``id`` of a :class:`Decision`.
         value : float
-            Any finite number up to 1e65 in size, or a bool.
+            Any finite number up to 1e65 in size, or a bool; from 0 to 1 for policies that take no others.
         event : str, optional
             The caller's id of the event, such as an order's number. A second delivery changes nothing.
 
@@ -170,8 +170,10 @@ class Experiment(ArmCalls, ReportCalls):
         ------
         StoreError
             With reason ``"unknown"`` if there is no such decision, ``"conflict"`` if it has another reward.
+        TypeError, ValueError
+            If the value is no such number; nothing is written.
         """
-        return self._change(decision_id, Kind.REWARD, checked_value(value), event)
+        return self._change(decision_id, Kind.REWARD, self._accepted(value), event)
 
     def reward_many(self, rewards: Iterable[tuple[str, float, str | None] | tuple[str, float]]) -> BulkReceipt:
         """Report many rewards at once: all of them, or, if one is refused, none.
@@ -195,7 +197,7 @@ class Experiment(ArmCalls, ReportCalls):
         """
         from bootleader.store._bulk import checked_rewards, reward_many
 
-        return reward_many(self._writer, checked_rewards(rewards))
+        return reward_many(self._writer, checked_rewards(rewards, self._writer.settings.reward_range))
 
     def amend(self, decision_id: str, value: float, *, event: str | None = None) -> Receipt:
         """Replace the reward of a decision; the last amendment counts, and every version stays in the log.
@@ -214,7 +216,7 @@ class Experiment(ArmCalls, ReportCalls):
         Receipt
             As of :meth:`reward`.
         """
-        return self._change(decision_id, Kind.AMENDMENT, checked_value(value), event)
+        return self._change(decision_id, Kind.AMENDMENT, self._accepted(value), event)
 
     def add(self, decision_id: str, value: float, *, event: str | None = None) -> Receipt:
         """Add to the reward of a decision: rewards that come in parts, refunds.
@@ -251,6 +253,9 @@ class Experiment(ArmCalls, ReportCalls):
             As of :meth:`reward`.
         """
         return self._change(decision_id, Kind.WITHDRAWAL, None, event)
+
+    def _accepted(self, value: Any) -> float:
+        return checked_value(value, self._writer.settings.reward_range)
 
     def _change(self, decision_id: str, kind: Kind, value: float | None, event: str | None) -> Receipt:
         if not isinstance(decision_id, str):
