@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bootleader as bl
-from bootleader.inference import over_time
+from bootleader.inference import confidence_sequences, over_time
 from bootleader.inference._intervals import GUARD
 from bootleader.inference._moments import ExactSums, Moments, effective_number, moments_by_arm
 from tests.inference import naive
@@ -65,6 +65,26 @@ def test_one_at_a_time_is_all_at_once():
     looks = over_time(clicks, 0, 1, points=30)
     assert looks["count"].iloc[-1] == 300
     assert looks["high"].iloc[-1] == pytest.approx(offline.high, abs=1e-10)
+
+
+@pytest.mark.parametrize("bounds", [{}, {"low": 0.0, "high": 30.0}], ids=["without bounds", "with bounds"])
+def test_the_sequences_of_many_arms_are_those_of_each(bounds):
+    y = np.random.default_rng(5).exponential(1.0, (600, 3)) + np.arange(3.0)
+    arms = np.tile(np.arange(3), 600)
+    found = confidence_sequences(moments_by_arm(arms, y.ravel(), 4), **bounds)
+    for a in range(3):
+        alone = bl.confidence_sequence(y[:, a], **bounds)
+        assert alone.is_ready
+        assert found.loc[a, ["low", "high"]].tolist() == pytest.approx([alone.low, alone.high], rel=1e-9)
+    assert found["count"].tolist() == [600, 600, 600, 0]
+    assert found.loc[3, ["low", "high"]].tolist() == [bounds.get("low", -math.inf), bounds.get("high", math.inf)]
+    with pytest.raises(ValueError, match="rewards must lie between"):
+        confidence_sequences(moments_by_arm(arms, y.ravel(), 4), low=0.0, high=2.0)
+
+
+def test_rewards_of_several_arms_are_refused():
+    with pytest.raises(TypeError, match="one arm's rewards"):
+        bl.confidence_sequence(np.zeros((4, 2)))
 
 
 @pytest.mark.parametrize(("scale", "shift"), [(1000.0, -1e6), (1e-3, 5.0), (-1.0, 0.0)])

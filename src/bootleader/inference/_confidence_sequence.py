@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bootleader._core.validation import real, whole
-from bootleader.inference._intervals import GUARD, alpha_of, arm_intervals, bounds_of, check_within, method_of
+from bootleader.inference._intervals import (
+    GUARD,
+    alpha_of,
+    arm_intervals,
+    bounds_of,
+    check_moments,
+    check_within,
+    method_of,
+)
 from bootleader.inference._moments import ExactSums, Floats, Moments, effective_number
 from bootleader.inference._sample_size import visits_for_guard
 
@@ -101,6 +109,8 @@ class ConfidenceSequence:
         self._found = None
 
     def _checked(self, reward: Any) -> float:
+        if np.ndim(reward):
+            raise TypeError("one arm's rewards are expected; for several arms use bl.verdict or confidence_sequences")
         value = real("reward", reward.item() if isinstance(reward, np.generic) else reward)
         check_within(self.bounds, np.array([value]))
         return value
@@ -169,6 +179,53 @@ class ConfidenceSequence:
         more = self.more
         needed = f"about {more:,} more rewards" if more is not None else "too few different rewards to say how many"
         return f"not yet: {needed} (effective number {self.effective_number:.3g} of {GUARD:g})"
+
+
+def confidence_sequences(
+    moments: Moments, low: float | None = None, high: float | None = None, alpha: float = 0.05
+) -> pd.DataFrame:
+    """The confidence sequences of many arms at once, from the moments of their rewards.
+
+    Each interval has the level ``alpha``. For a statement about all arms together divide ``alpha`` by their number, as
+    :func:`verdict` does. Without bounds the guard also takes the kurtosis pooled over the arms.
+
+    Parameters
+    ----------
+    moments : Moments
+        Count, mean, residual sum of squares and sum of fourth powers of the deviations, one entry an arm.
+    low, high, alpha
+        As in :func:`confidence_sequence`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an arm; columns ``count``, ``mean``, ``low``, ``high``, ``is_ready``. An arm without rewards has the
+        mean NaN.
+
+    Raises
+    ------
+    ValueError
+        If no rewards between ``low`` and ``high`` have these moments.
+
+    Examples
+    --------
+    >>> clicks = Moments.of(count=[1000, 1000], mean=[0.5, 0.2], rss=[250, 160], fourth=[62.5, 83.2])
+    >>> confidence_sequences(clicks, low=0, high=1)[["low", "high"]].round(3).to_numpy().tolist()
+    [[0.449, 0.551], [0.161, 0.243]]
+    """
+    import pandas as pd
+
+    bounds, alpha = bounds_of(low, high), alpha_of(alpha)
+    if bounds is not None:
+        check_moments(bounds, moments)
+    found = arm_intervals(moments, alpha, bounds)
+    is_seen = moments.count > 0
+    nothing = bounds or (-math.inf, math.inf)
+    return pd.DataFrame({
+        "count": moments.count.astype(np.int64), "mean": np.where(is_seen, moments.mean, math.nan),
+        "low": np.where(is_seen, found.low, nothing[0]), "high": np.where(is_seen, found.high, nothing[1]),
+        "is_ready": found.is_ready,
+    })  # fmt: skip
 
 
 def over_time(

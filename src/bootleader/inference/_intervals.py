@@ -59,6 +59,17 @@ def check_within(bounds: Bounds | None, rewards: Floats) -> None:
         raise ValueError(f"rewards must lie between low={bounds.low:g} and high={bounds.high:g}, got {wrong!r}")
 
 
+def check_moments(bounds: Bounds, moments: Moments) -> None:
+    """Raise if no rewards within the bounds have these moments: RSS <= n (mean - low) (high - mean)."""
+    from_low, to_high = moments.mean - bounds.low, bounds.high - moments.mean
+    slack = 1e-9 * (bounds.high - bounds.low)
+    most = moments.count * (from_low + slack) * (to_high + slack)
+    if ((moments.count > 0) & ((from_low < -slack) | (to_high < -slack) | (moments.rss > most * (1.0 + 1e-9)))).any():
+        raise ValueError(
+            f"rewards must lie between low={bounds.low:g} and high={bounds.high:g}; those of an arm do not"
+        )
+
+
 def mixture_variance(alpha: float) -> float:
     """c^2 of the Student mixture, which makes the interval of this level narrowest at about 500 rewards."""
     return (-2.0 * math.log(alpha) + math.log(1.0 - 2.0 * math.log(alpha))) / TUNED_FOR

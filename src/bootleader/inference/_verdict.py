@@ -10,10 +10,10 @@ import numpy as np
 
 from bootleader._core.validation import positive
 from bootleader.inference._intervals import (
-    Bounds,
     alpha_of,
     arm_intervals,
     bounds_of,
+    check_moments,
     check_within,
     method_of,
     pair_intervals,
@@ -50,7 +50,7 @@ def verdict_of_moments(
     if len(labels) < 2:
         raise ValueError(f"a verdict needs at least two arms, got {len(labels)}")
     if bounds is not None:
-        _check_moments(bounds, moments)
+        check_moments(bounds, moments)
     place = None if control is None else _place(labels, str(control))
     total = float(moments.count.sum())
     weights = moments.count / max(total, 1.0) if shares is None else np.asarray(shares, np.float64)
@@ -70,17 +70,6 @@ def _place(labels: list[str], control: str) -> int:
     if control not in labels:
         raise ValueError(f"control must be one of {', '.join(map(repr, labels[:10]))}, got {control!r}")
     return labels.index(control)
-
-
-def _check_moments(bounds: Bounds, moments: Moments) -> None:
-    """Raise if no rewards within the bounds have these moments: RSS <= n (mean - low) (high - mean)."""
-    from_low, to_high = moments.mean - bounds.low, bounds.high - moments.mean
-    slack = 1e-9 * (bounds.high - bounds.low)
-    most = moments.count * (from_low + slack) * (to_high + slack)
-    if ((moments.count > 0) & ((from_low < -slack) | (to_high < -slack) | (moments.rss > most * (1.0 + 1e-9)))).any():
-        raise ValueError(
-            f"rewards must lie between low={bounds.low:g} and high={bounds.high:g}; those of an arm do not"
-        )
 
 
 def verdict(
