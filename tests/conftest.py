@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
+import bootleader as bl
 from bootleader import cli
 from bootleader.paper._cell_cache import CellCache
+
+if TYPE_CHECKING:
+    from tests.store.postgres_server import Server
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # also for the processes that tests start
 
@@ -71,3 +78,50 @@ def rewards_file(tmp_path: Path) -> Callable[[str | bytes], str]:
 def cell_cache(tmp_path: Path) -> CellCache:
     """An empty cache of the reproduction's cells."""
     return CellCache(tmp_path / "cells")
+
+
+# Stores: every test that takes ``store_url`` or ``store`` runs on every backend ---------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def same_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give a store's decisions the same ids in every run: ids key the choices."""
+    tags = itertools.count(1)
+    monkeypatch.setattr("bootleader.store._ids.new_tag", lambda: f"{next(tags):012x}")
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A PostgreSQL server. The path of its socket has to be short."""
+    if sys.platform == "win32":
+        pytest.skip("the server is started and killed as on Linux and macOS")
+    from tests.store.postgres_server import Server
+
+    with tempfile.TemporaryDirectory(prefix="bl-pg-") as folder:
+        server = Server(folder)
+        yield server
+        server.kill()
+        server.server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty store."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/store.db"
+    server: Server = request.getfixturevalue("server")
+    return server.new_database()
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[bl.Store]:
+    """An empty store."""
+    with bl.Store(store_url, timeout=10.0) as store:
+        yield store
+
+
+@pytest.fixture
+def memory() -> Iterator[bl.Store]:
+    """A store in memory: as SQLite, without waiting for a disk."""
+    with bl.Store("sqlite://") as store:
+        yield store

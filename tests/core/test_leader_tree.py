@@ -11,7 +11,6 @@ from bootleader._core.leader_tree import (
     EXCESS,
     TAU,
     LeaderTree,
-    _arm_at,
     leader,
     new_tree,
     rebuild,
@@ -20,6 +19,7 @@ from bootleader._core.leader_tree import (
     write_law,
 )
 from bootleader._core.rng import GOLDEN, Stream
+from bootleader._core.segment_trees import leaf_at
 
 INF = math.inf
 
@@ -62,7 +62,7 @@ def test_every_position_along_the_rates_finds_its_arm() -> None:
     rebuild(tree)
     ends = np.cumsum(tree.rate[:700])
     for position in rng.uniform(0.0, ends[-1], 500):
-        k, into = _arm_at(tree.rate, tree.first, position)
+        k, into = leaf_at(tree.rate, tree.first, position)
         assert k == np.searchsorted(ends, position, side="right")
         assert into == pytest.approx(position - (ends[k] - tree.rate[k]), abs=1e-9)
 
@@ -71,7 +71,7 @@ def test_a_position_past_the_end_finds_the_last_arm_with_a_rate() -> None:
     tree = new_tree(70)
     for k in (3, 41):
         set_law(tree, k, 0.0, 1.0, INF)
-    k, into = _arm_at(tree.rate, tree.first, 1e6)
+    k, into = leaf_at(tree.rate, tree.first, 1e6)
     assert k == 41
     assert into >= tree.rate[k]  # past the arm's end, so the walk stops without an arm
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import bootleader as bl
-from tests.inference.peeking import ADAPTIVE, BERNOULLI, GAUSS, LOGNORMAL, choose, draw, jit, learn
+from bootleader._core.disk_cache import kernel
+from tests.inference.peeking import ADAPTIVE, BERNOULLI, GAUSS, LOGNORMAL, choose, draw, learn
 
 RENEWED, DRAWS = 20, 400
 LOOKS = (500, 1_000, 2_000, 4_000)
@@ -47,7 +48,7 @@ TARGETS = {
 }
 
 
-@jit
+@kernel
 def play(seed, family, first, second, rounds, floor, arm, reward, probability):
     """Write a log."""
     np.random.seed(seed)

@@ -2,7 +2,8 @@
 """Runs that are looked at after every reward: how often an interval excludes the truth, and a verdict is false.
 
 Compiled, and independent of the simulator: rewards come from NumPy's generators. The formulas of the intervals
-(:mod:`bootleader.inference._kernels`) and AdaptiveReBoot's law are the library's.
+(:mod:`bootleader.inference._student_mixture` and :mod:`~bootleader.inference._betting`) and AdaptiveReBoot's law are
+the library's.
 
 ``python -m tests.inference.peeking --runs 2000`` prints the table of docs/answers.md.
 
@@ -19,12 +20,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from bootleader._core.disk_cache import kernel
 from bootleader._core.rules import ArmStatistics, SharedStatistics
-from bootleader.inference import _kernels as k
+from bootleader.inference import _betting as betting
+from bootleader.inference import _student_mixture as student
 from bootleader.inference._intervals import GUARD, mixture_variance
+from bootleader.inference._pair_wealth import with_aside
 from bootleader.policies.adaptive_reboot import AdaptiveReBoot, law
 
 GAUSS, EXPONENTIAL, BERNOULLI, REVENUE, STUDENT_T, JACKPOT, PARETO, LOGNORMAL, POISSON, NEGATIVE, CAPPED, BETA = range(
@@ -36,12 +39,10 @@ NAIVE_FROM = 30  # rewards of each arm from which the naive tests are made
 POOLING_GROWTH = 20
 RATIO = tuple(AdaptiveReBoot().rule.params)
 
-jit = numba.njit(nogil=True, error_model="numpy")  # not cached: numba would not notice a change in the library
-
-adaptive_law = jit(law)
+adaptive_law = kernel(law)
 
 
-@jit
+@kernel
 def draw(family, first, second, third):
     if family == GAUSS:
         return np.random.normal(first, second)
@@ -69,7 +70,7 @@ def draw(family, first, second, third):
     return np.random.beta(second, third)
 
 
-@jit
+@kernel
 def choose(policy, t, n, mean, rss, fourth, pool):
     """The arm that the policy plays; ``pool`` holds the pooled variance, kurtosis and when they were renewed."""
     arms = len(n)
@@ -105,7 +106,7 @@ def choose(policy, t, n, mean, rss, fourth, pool):
     return leader
 
 
-@jit
+@kernel
 def learn(a, y, n, mean, rss, third, fourth):
     """Pebay's update of the central moments."""
     before = n[a]
@@ -119,7 +120,7 @@ def learn(a, y, n, mean, rss, third, fourth):
     rss[a] += term
 
 
-@jit
+@kernel
 def guard_values(n, rss, fourth, is_pooled, out):
     """Effective numbers of rewards, as in the library."""
     total, weighted = 0.0, 0.0
@@ -133,10 +134,10 @@ def guard_values(n, rss, fourth, is_pooled, out):
             out[a] = min(out[a], n[a] * total / weighted)
 
 
-@jit
+@kernel
 def most_of_one_direction(log_e):
     """The most that E' of one direction can be, in logs, less half of what each end's half of the level costs."""
-    return k.with_aside(log_e + math.log(2.0)) - 0.5 * math.log(2.0)
+    return with_aside(log_e + math.log(2.0)) - 0.5 * math.log(2.0)
 
 
 class Look(NamedTuple):
@@ -152,7 +153,46 @@ class Look(NamedTuple):
     is_binary: bool
 
 
-@jit
+@kernel
+def look_at_pairs(n, mean, rss, truth, paired, effective, look, out):
+    for a in range(len(n)):
+        for b in range(a):
+            if paired[a] + paired[b] < look.pair_level or min(effective[a], effective[b]) < look.guard:
+                continue
+            gap, real = mean[a] - mean[b], truth[a] - truth[b]
+            if look.scale > 0.0:
+                s = look.scale
+                level = look.pair_level + math.log(2.0)
+                bets_a = betting.arm_bets(n[a], mean[a] / s, rss[a] / s**2, level)
+                bets_b = betting.arm_bets(n[b], mean[b] / s, rss[b] / s**2, level)
+                low = -s * betting.betting_pair_end(bets_b, bets_a, level)
+                high = s * betting.betting_pair_end(bets_a, bets_b, level)
+            else:
+                reach = student.student_pair_reach(n[a], rss[a], n[b], rss[b], look.pair_level, look.pair_c2)
+                low, high = gap - reach, gap + reach
+            if not low <= real <= high:
+                out[1] = 1.0
+            if (low > 0.0 and real <= 0.0) or (high < 0.0 and real >= 0.0):
+                out[2] = 1.0
+
+
+@kernel
+def naive(a, n, mean, rss, truth, out):
+    if n[a] < NAIVE_FROM or (out[3] > 0.0 and out[4] > 0.0):
+        return
+    var_a = rss[a] / (n[a] - 1.0) / n[a]
+    for b in range(len(n)):
+        if b != a and n[b] >= NAIVE_FROM:
+            var_b = rss[b] / (n[b] - 1.0) / n[b]
+            gap, real = mean[a] - mean[b], truth[a] - truth[b]
+            if gap * real <= 0.0 and gap != 0.0:
+                if abs(gap) > 1.96 * math.sqrt(var_a + var_b):
+                    out[3] = 1.0
+                if abs(gap) > 1.96 * (math.sqrt(var_a) + math.sqrt(var_b)):
+                    out[4] = 1.0
+
+
+@kernel
 def run_once(seed, family, params, truth, policy, rounds, look, out):
     """Play a run and look after every reward.
 
@@ -164,12 +204,12 @@ def run_once(seed, family, params, truth, policy, rounds, look, out):
     n, mean, rss, third, fourth = np.zeros(arms), np.zeros(arms), np.zeros(arms), np.zeros(arms), np.zeros(arms)
     own, paired, effective, pool = np.zeros(arms), np.zeros(arms), np.zeros(arms), np.zeros(3)
     bounded = look.scale > 0.0
-    bets = len(k.SIZES)
-    gain = np.log1p(k.SIZES)
+    bets = len(betting.SIZES)
+    gain = np.log1p(betting.SIZES)
     cost = np.zeros((2, arms, bets))
     if look.is_binary:
         for a in range(arms):
-            cost[0, a], cost[1, a] = np.log1p(k.SIZES * truth[a]), np.log1p(k.SIZES * (1.0 - truth[a]))
+            cost[0, a], cost[1, a] = np.log1p(betting.SIZES * truth[a]), np.log1p(betting.SIZES * (1.0 - truth[a]))
     for t in range(rounds):
         a = choose(policy, t, n, mean, rss, fourth, pool)
         learn(a, draw(family, params[0, a], params[1, a], params[2, a]), n, mean, rss, third, fourth)
@@ -177,24 +217,24 @@ def run_once(seed, family, params, truth, policy, rounds, look, out):
             wins = n[a] * mean[a]
             top = -math.inf
             for j in range(bets):
-                up = k.LOG_WEIGHTS[j] + wins * gain[j] - n[a] * cost[0, a, j]
-                down = k.LOG_WEIGHTS[j] + (n[a] - wins) * gain[j] - n[a] * cost[1, a, j]
+                up = betting.LOG_WEIGHTS[j] + wins * gain[j] - n[a] * cost[0, a, j]
+                down = betting.LOG_WEIGHTS[j] + (n[a] - wins) * gain[j] - n[a] * cost[1, a, j]
                 top = max(top, up, down)
             total = 0.0
             for j in range(bets):
-                up = k.LOG_WEIGHTS[j] + wins * gain[j] - n[a] * cost[0, a, j] - top
-                down = k.LOG_WEIGHTS[j] + (n[a] - wins) * gain[j] - n[a] * cost[1, a, j] - top
+                up = betting.LOG_WEIGHTS[j] + wins * gain[j] - n[a] * cost[0, a, j] - top
+                down = betting.LOG_WEIGHTS[j] + (n[a] - wins) * gain[j] - n[a] * cost[1, a, j] - top
                 total += (math.exp(up) if up > -30.0 else 0.0) + (math.exp(down) if down > -30.0 else 0.0)
             own[a] = top + math.log(0.5 * total)
             paired[a] = most_of_one_direction(own[a])
         elif bounded:
-            own[a] = k.betting_log_e(
-                n[a], k.all_bets(n[a], mean[a] / look.scale, rss[a] / look.scale**2), truth[a] / look.scale
+            own[a] = betting.betting_log_e(
+                n[a], betting.all_bets(n[a], mean[a] / look.scale, rss[a] / look.scale**2), truth[a] / look.scale
             )[0]
             paired[a] = most_of_one_direction(own[a])
         elif rss[a] > 0.0:
-            own[a] = k.student_log_e(n[a], mean[a], rss[a], truth[a], look.arm_c2)
-            paired[a] = k.with_aside(k.student_log_e(n[a], mean[a], rss[a], truth[a], look.pair_c2))
+            own[a] = student.student_log_e(n[a], mean[a], rss[a], truth[a], look.arm_c2)
+            paired[a] = with_aside(student.student_log_e(n[a], mean[a], rss[a], truth[a], look.pair_c2))
         first, second = -math.inf, -math.inf
         for b in range(arms):
             if paired[b] > first:
@@ -218,46 +258,7 @@ def run_once(seed, family, params, truth, policy, rounds, look, out):
         naive(a, n, mean, rss, truth, out)
 
 
-@jit
-def look_at_pairs(n, mean, rss, truth, paired, effective, look, out):
-    for a in range(len(n)):
-        for b in range(a):
-            if paired[a] + paired[b] < look.pair_level or min(effective[a], effective[b]) < look.guard:
-                continue
-            gap, real = mean[a] - mean[b], truth[a] - truth[b]
-            if look.scale > 0.0:
-                s = look.scale
-                level = look.pair_level + math.log(2.0)
-                bets_a = k.arm_bets(n[a], mean[a] / s, rss[a] / s**2, level)
-                bets_b = k.arm_bets(n[b], mean[b] / s, rss[b] / s**2, level)
-                low = -s * k.betting_pair_end(bets_b, bets_a, level)
-                high = s * k.betting_pair_end(bets_a, bets_b, level)
-            else:
-                reach = k.student_pair_reach(n[a], rss[a], n[b], rss[b], look.pair_level, look.pair_c2)
-                low, high = gap - reach, gap + reach
-            if not low <= real <= high:
-                out[1] = 1.0
-            if (low > 0.0 and real <= 0.0) or (high < 0.0 and real >= 0.0):
-                out[2] = 1.0
-
-
-@jit
-def naive(a, n, mean, rss, truth, out):
-    if n[a] < NAIVE_FROM or (out[3] > 0.0 and out[4] > 0.0):
-        return
-    var_a = rss[a] / (n[a] - 1.0) / n[a]
-    for b in range(len(n)):
-        if b != a and n[b] >= NAIVE_FROM:
-            var_b = rss[b] / (n[b] - 1.0) / n[b]
-            gap, real = mean[a] - mean[b], truth[a] - truth[b]
-            if gap * real <= 0.0 and gap != 0.0:
-                if abs(gap) > 1.96 * math.sqrt(var_a + var_b):
-                    out[3] = 1.0
-                if abs(gap) > 1.96 * (math.sqrt(var_a) + math.sqrt(var_b)):
-                    out[4] = 1.0
-
-
-@jit
+@kernel
 def run_many(first, last, family, params, truth, policy, rounds, look, out):
     for r in range(first, last):
         run_once(7919 * r + 1, family, params[:, :, r], truth[:, r], policy, rounds, look, out[r])

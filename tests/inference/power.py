@@ -14,7 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bootleader.inference import _kernels as k
+from bootleader._core.disk_cache import kernel
+from bootleader.inference import _betting as betting
+from bootleader.inference import _student_mixture as student
 from bootleader.inference import verdict_of_moments
 from bootleader.inference._intervals import GUARD, mixture_variance
 from bootleader.inference._moments import moments_by_arm
@@ -27,7 +29,6 @@ from tests.inference.peeking import (
     STUDENT_T,
     draw,
     guard_values,
-    jit,
     learn,
 )  # fmt: skip
 
@@ -92,7 +93,7 @@ SETTINGS = [
 ]  # fmt: skip
 
 
-@jit
+@kernel
 def run_until(seed, family, first, second, most, level, c2, half_level, half_c2, guard, is_bounded, found):
     """Rewards of an arm until each method concludes (0: never)."""
     np.random.seed(seed)
@@ -109,17 +110,17 @@ def run_until(seed, family, first, second, most, level, c2, half_level, half_c2,
         if rss.min() > 0.0:
             guard_values(n, rss, fourth, True, effective)
             if effective.min() >= guard:
-                if found[0] == 0 and gap > k.student_pair_reach(n[0], rss[0], n[1], rss[1], level, c2):
+                if found[0] == 0 and gap > student.student_pair_reach(n[0], rss[0], n[1], rss[1], level, c2):
                     found[0] = t
-                reach = k.student_reach(n[0], rss[0], half_level, half_c2) + k.student_reach(
+                reach = student.student_reach(n[0], rss[0], half_level, half_c2) + student.student_reach(
                     n[1], rss[1], half_level, half_c2
                 )
                 if found[2] == 0 and gap > reach:
                     found[2] = t
         if is_bounded and found[1] == 0 and gap > 0.0:
             end = level + math.log(2.0)
-            a, b = k.arm_bets(n[0], mean[0], rss[0], end), k.arm_bets(n[1], mean[1], rss[1], end)
-            if -k.betting_pair_end(b, a, end) > 0.0:
+            a, b = betting.arm_bets(n[0], mean[0], rss[0], end), betting.arm_bets(n[1], mean[1], rss[1], end)
+            if -betting.betting_pair_end(b, a, end) > 0.0:
                 found[1] = t
         if found[0] > 0 and found[2] > 0 and (found[1] > 0 or not is_bounded):
             break
@@ -137,7 +138,7 @@ def ratios(setting: Setting, runs: int, guard: float = GUARD) -> np.ndarray:
     return np.where(found == 0, math.inf, found / setting.fixed)
 
 
-@jit
+@kernel
 def one_log(seed, family, first, second, rounds, rewards):
     np.random.seed(seed)
     for t in range(rounds):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import bootleader as bl
-from bootleader.inference import _kernels as kernels
+from bootleader.inference import _student_mixture as student
 from bootleader.inference import holdout_verdict, verdict_of_moments
 from bootleader.inference._intervals import mixture_variance
 from bootleader.inference._moments import Moments, moments_by_arm
@@ -43,13 +43,13 @@ def test_the_interval_is_the_formula_at_the_corrected_level():
     n, mean, rss = by_arm.count(), by_arm.mean(), by_arm.var() * (by_arm.count() - 1)
     level = 0.05 / 6
     for c in answer.comparisons:
-        reach = kernels.student_pair_reach(
+        reach = student.student_pair_reach(
             float(n[c.arm]), rss[c.arm], float(n[c.other]), rss[c.other], -math.log(level), mixture_variance(level)
         )
         assert c.low == pytest.approx(mean[c.arm] - mean[c.other] - reach, rel=1e-9)
     for a in answer.arms:
         level = 0.05 / 4
-        reach = kernels.student_reach(float(n[a.arm]), rss[a.arm], -math.log(level), mixture_variance(level))
+        reach = student.student_reach(float(n[a.arm]), rss[a.arm], -math.log(level), mixture_variance(level))
         assert a.high == pytest.approx(mean[a.arm] + reach, rel=1e-9)
     control = bl.verdict(log, control="arm 0")
     assert len(control.comparisons) == 3

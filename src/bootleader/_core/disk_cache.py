@@ -7,11 +7,17 @@ keep them.
 
 from __future__ import annotations
 
+import builtins
+import dis
 import sys
 import warnings
+from types import FunctionType
 from typing import Any
 
+import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+from bootleader._core.code_fingerprint import code_digest
 
 
 class KernelCache(FunctionCache):
@@ -49,6 +55,19 @@ def enable(dispatcher: Any) -> Any:
     except (AttributeError, TypeError, ImportError):  # another numba, whose cache is made otherwise
         dispatcher.enable_caching()
     return dispatcher
+
+
+def kernel(function: Any) -> Any:
+    """Compile a function when it is first called, and keep it on disk under a name that says what it computes.
+
+    What the function refers to must be defined before it: the digest in its name would not cover anything later.
+    """
+    used = {step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"}
+    if later := used - vars(builtins).keys() - function.__globals__.keys():
+        raise NameError(f"define {', '.join(sorted(later))} before the kernel {function.__name__}")
+    name = f"{function.__name__}_{code_digest(function)[:16]}"
+    renamed = FunctionType(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)
+    return enable(numba.njit(nogil=True, error_model="numpy")(renamed))
 
 
 _warned = False

@@ -15,10 +15,9 @@ Any tau gives the same distribution of choices. It is placed anew only when too 
 
 **Point masses** (scale 0, or an infinite location) are in a second tree: the maxima, and how many arms share each.
 
-**Precision.** Sums along the tree are computed from the children on every change, so errors do not accumulate. An arm
-whose probability of not being marked is below e^-45 < 2^-64 is always marked. A scale too small to change its location
-makes a point mass. At scales of a few units in the location's last place, ties that come from rounding alone are not
-broken quite uniformly.
+**Precision.** An arm whose probability of not being marked is below e^-45 < 2^-64 is always marked. A scale too small
+to change its location makes a point mass. At scales of a few units in the location's last place, ties that come from
+rounding alone are not broken quite uniformly.
 
 The functions are plain arithmetic on arrays and run unchanged in Python and compiled. After a pull, call
 :func:`set_law` for the pulled arm. When many laws change at once, :func:`write_law` each and :func:`rebuild` once:
@@ -34,6 +33,18 @@ import numpy as np
 
 from bootleader._core.rng import below
 from bootleader._core.sampling import standard_exponential
+from bootleader._core.segment_trees import (
+    highest_peak,
+    leaf_at,
+    level_starts,
+    peak_ties,
+    tied_leaf,
+    total_of,
+    update_peak_path,
+    update_peaks,
+    update_sum_path,
+    update_sums,
+)
 from bootleader._core.tail_sampling import (
     CERTAIN,
     attempt_above,
@@ -43,7 +54,6 @@ from bootleader._core.tail_sampling import (
     true_rate,
 )
 
-BRANCHES: Final = 8  # children of a node: one cache line of sums
 FARTHEST: Final = 40.0  # no normal lies this many standard deviations out
 SPARE_VISITS: Final = 6  # visits to marked arms that a round may make beyond the total rate aimed at
 SOON: Final = 16  # a threshold that lasts for less than arms / SOON rounds is placed lower next time
@@ -82,15 +92,7 @@ def new_tree(arms: int) -> LeaderTree:
     >>> leaders.count(0) > leaders.count(1) > leaders.count(2) == 0
     True
     """
-    first, size = [0], arms
-    width = 0
-    while True:
-        size = -(-size // BRANCHES) * BRANCHES
-        width += size
-        if size == BRANCHES:
-            break
-        first.append(width)
-        size //= BRANCHES
+    first, width = level_starts(arms)
     law = np.zeros((arms, 4))
     law[:, LOCATION] = -math.inf
     least = max(math.log(arms) - 2.0, 2.0)  # then less than about one round in K costs O(K)
@@ -99,7 +101,7 @@ def new_tree(arms: int) -> LeaderTree:
         rate=np.zeros(width),
         peak=np.full(width, -math.inf),
         ties=np.zeros(width, np.int64),
-        first=np.array(first, np.int64),
+        first=first,
         threshold=np.array([-math.inf, 0.0, least, least + 2.0, 0.0]),
         tally=np.zeros(3, np.int64),
     )
@@ -117,9 +119,9 @@ def set_law(tree: Any, k: Any, location: Any, scale: Any, df: Any) -> None:
     now = marking_rate(law[k, LOCATION], law[k, SCALE], law[k, DF], law[k, ENVELOPE], tree.threshold[TAU])
     if now != rate[k]:
         rate[k] = now
-        _update_sum_path(rate, tree.first, k)
+        update_sum_path(rate, tree.first, k)
     if was_point or law[k, SCALE] == 0.0:
-        _update_peak_path(tree, k)
+        update_peak_path(tree, k)
 
 
 def write_law(tree: Any, k: Any, location: Any, scale: Any, df: Any) -> None:
@@ -148,7 +150,7 @@ def _recount(tree: Any, k: Any, location: Any, had_spread: Any, has_spread: Any)
 def rebuild(tree: Any) -> None:
     """Recompute both trees from the laws, and place the threshold anew if it no longer fits. O(K)."""
     _place_threshold(tree, False)
-    _update_peak_all(tree)
+    update_peaks(tree)
 
 
 def restore(tree: Any, threshold: Any, excess: Any) -> None:
@@ -157,7 +159,7 @@ def restore(tree: Any, threshold: Any, excess: Any) -> None:
         tree.threshold[place] = threshold[place]
     tree.tally[EXCESS] = excess
     _recompute_rates(tree)
-    _update_peak_all(tree)
+    update_peaks(tree)
 
 
 def leader(tree: Any, stream: Any) -> Any:
@@ -166,17 +168,17 @@ def leader(tree: Any, stream: Any) -> Any:
     O(log K) a call, apart from rare calls that are O(K).
     """
     threshold, tally = tree.threshold, tree.tally
-    peak = _peak(tree) if tally[POINTS] > 0 else -math.inf
+    peak = highest_peak(tree) if tally[POINTS] > 0 else -math.inf
     if peak == math.inf:
-        return _tied_point(tree, peak, stream)
+        return tied_leaf(tree, peak, stream)
     arm, best, tied, visits, none_above = -1, -math.inf, 0, 0, False
     if tally[SPREAD] > 0:
         arm, best, tied, visits = _best_marked(tree.law, tree.rate, tree.first, threshold[TAU], stream)
         none_above = arm < 0 and peak < threshold[TAU]
         if none_above:
             arm, best, tied = _best_below(tree.law, threshold[TAU], stream)
-    if peak > best or (peak == best and arm >= 0 and below(stream, tied + _peak_ties(tree, peak)) >= tied):
-        arm = _tied_point(tree, peak, stream)
+    if peak > best or (peak == best and arm >= 0 and below(stream, tied + peak_ties(tree, peak)) >= tied):
+        arm = tied_leaf(tree, peak, stream)
     tally[EXCESS] += max(0, visits - int(threshold[AIM]) - SPARE_VISITS)
     threshold[AGE] += 1.0
     if none_above or tally[EXCESS] > tree.law.shape[0]:  # the excess has cost as much as a new threshold
@@ -190,11 +192,11 @@ def leader(tree: Any, stream: Any) -> Any:
 
 def _best_marked(law: Any, rate: Any, first: Any, tau: Any, stream: Any) -> tuple[Any, Any, Any, Any]:
     """The marked arm with the largest index above tau (-1: none), its index, how many share it, and the visits made."""
-    total = _total(rate, first)
+    total = total_of(rate, first)
     arm, best, tied, visits = -1, -math.inf, 1, 0
     position = standard_exponential(stream)
     while position < total:
-        k, into = _arm_at(rate, first, position)
+        k, into = leaf_at(rate, first, position)
         if into < rate[k]:  # otherwise rounding has led past the last arm
             visits += 1
             certain = rate[k] >= CERTAIN
@@ -207,21 +209,6 @@ def _best_marked(law: Any, rate: Any, first: Any, tau: Any, stream: Any) -> tupl
             position += rate[k] - into  # one point marks the arm; continue from its end
         position += standard_exponential(stream)
     return arm, best, tied, visits
-
-
-def _arm_at(rate: Any, first: Any, position: Any) -> tuple[Any, Any]:
-    """The arm at a position along the rates, and how far into its rate that is."""
-    node = 0
-    for height in range(first.shape[0] - 1, -1, -1):
-        at = first[height] + node * BRANCHES
-        child = 0
-        while child < BRANCHES - 1 and position >= rate[at + child]:
-            position -= rate[at + child]
-            child += 1
-        while rate[at + child] == 0.0:  # rounding has led past the last arm that has a rate
-            child -= 1
-        node = node * BRANCHES + child
-    return node, position
 
 
 def _index_above(location: Any, scale: Any, df: Any, tau: Any, certain: Any, stream: Any) -> Any:
@@ -270,7 +257,7 @@ def _place_threshold(tree: Any, rates_current: Any) -> None:
     if threshold[TAU] == -math.inf:
         _guess_threshold(tree)
         rates_current = False
-    found = _total(tree.rate, tree.first) if rates_current else _recompute_rates(tree)
+    found = total_of(tree.rate, tree.first) if rates_current else _recompute_rates(tree)
     if rates_current and found >= threshold[LEAST]:  # marking rates bound true ones, which may be too small
         found = _recompute_rates(tree)
     if threshold[LEAST] <= found <= 1.5 * aim:
@@ -310,98 +297,11 @@ def _guess_threshold(tree: Any) -> None:
 
 def _recompute_rates(tree: Any) -> Any:
     """Recompute all rates at tau; return the total true rate. O(K)."""
-    law, rate, first, tau = tree.law, tree.rate, tree.first, tree.threshold[TAU]
+    law, rate, tau = tree.law, tree.rate, tree.threshold[TAU]
     total = 0.0
     for k in range(law.shape[0]):
         location, scale, df, envelope = law[k, LOCATION], law[k, SCALE], law[k, DF], law[k, ENVELOPE]
         rate[k] = marking_rate(location, scale, df, envelope, tau)
         total += true_rate(location, scale, df, envelope, tau, rate[k])
-    for height in range(first.shape[0] - 1):
-        for node in range((first[height + 1] - first[height]) // BRANCHES):
-            _update_sum_node(rate, first, height, node)
+    update_sums(rate, tree.first)
     return total
-
-
-# -------------------------------------------------------------------------------------------------- the trees
-
-
-def _total(rate: Any, first: Any) -> Any:
-    top = first[-1]
-    total = 0.0
-    for child in range(BRANCHES):
-        total += rate[top + child]
-    return total
-
-
-def _update_sum_node(rate: Any, first: Any, height: Any, node: Any) -> None:
-    """Set a node to the sum of its children, which lie at ``height``."""
-    at = first[height] + node * BRANCHES
-    total = 0.0
-    for child in range(BRANCHES):
-        total += rate[at + child]
-    rate[first[height + 1] + node] = total
-
-
-def _update_sum_path(rate: Any, first: Any, k: Any) -> None:
-    for height in range(first.shape[0] - 1):
-        k >>= 3
-        _update_sum_node(rate, first, height, k)
-
-
-def _update_peak_node(tree: Any, height: Any, node: Any) -> None:
-    """Set a node to the largest point mass among its children at ``height``, and how many arms share it."""
-    peak, ties, first = tree.peak, tree.ties, tree.first
-    at = first[height] + node * BRANCHES
-    best, tied = -math.inf, 0
-    for child in range(at, at + BRANCHES):
-        if peak[child] > best:
-            best, tied = peak[child], ties[child]
-        elif peak[child] == best:
-            tied += ties[child]
-    peak[first[height + 1] + node], ties[first[height + 1] + node] = best, tied
-
-
-def _update_peak_all(tree: Any) -> None:
-    for height in range(tree.first.shape[0] - 1):
-        for node in range((tree.first[height + 1] - tree.first[height]) // BRANCHES):
-            _update_peak_node(tree, height, node)
-
-
-def _update_peak_path(tree: Any, k: Any) -> None:
-    for height in range(tree.first.shape[0] - 1):
-        k >>= 3
-        _update_peak_node(tree, height, k)
-
-
-def _peak(tree: Any) -> Any:
-    """The largest point mass; -inf if there is none."""
-    top = tree.first[-1]
-    best = -math.inf
-    for child in range(BRANCHES):
-        best = max(best, tree.peak[top + child])
-    return best
-
-
-def _peak_ties(tree: Any, peak: Any) -> Any:
-    """How many arms share the largest point mass."""
-    top, tied = tree.first[-1], 0
-    for child in range(BRANCHES):
-        if tree.peak[top + child] == peak:
-            tied += tree.ties[top + child]
-    return tied
-
-
-def _tied_point(tree: Any, peak: Any, stream: Any) -> Any:
-    """One of the arms that share the largest point mass, uniformly at random."""
-    tied = _peak_ties(tree, peak)
-    left = below(stream, tied) if tied > 1 else 0
-    node = 0
-    for height in range(tree.first.shape[0] - 1, -1, -1):
-        at = tree.first[height] + node * BRANCHES
-        child = 0
-        while tree.peak[at + child] != peak or left >= tree.ties[at + child]:
-            if tree.peak[at + child] == peak:
-                left -= tree.ties[at + child]
-            child += 1
-        node = node * BRANCHES + child
-    return node

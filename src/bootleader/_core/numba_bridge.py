@@ -27,6 +27,7 @@ from bootleader._core import (
     moments,
     rng,
     sampling,
+    segment_trees,
     tail_sampling,
     tilted_rejection,
 )
@@ -160,7 +161,9 @@ COMPILED_FORMS[sampling.layer_edge] = (_edge_from_table,)
 GPU_FORMS: dict[Any, Any] = {}  # forms of functions for a GPU, while a kernel for it is being compiled
 for _function in (_unit_from_mantissa, _split_bits, _power_of_two_bits, _edge_from_table):
     register(_function)
-for _module in (rng, elementary, sampling, moments, tail_sampling, leader_tree, tilted_rejection, bootstrap_sums):
+for _module in (
+    rng, elementary, sampling, moments, tail_sampling, segment_trees, leader_tree, tilted_rejection, bootstrap_sums,
+):  # fmt: skip
     for _function in list(vars(_module).values()):
         if isinstance(_function, FunctionType) and _function.__module__ == _module.__name__:
             register(_function)

@@ -83,10 +83,10 @@ def method_of(bounds: Bounds | None) -> str:
 def arm_intervals(moments: Moments, alpha: float, bounds: Bounds | None, effective: Floats | None = None) -> Intervals:
     """An interval of this level for each arm's mean (correct ``alpha`` over the arms before)."""
     if bounds is not None:
-        from bootleader.inference import _kernels
+        from bootleader.inference import _betting
 
         unit = moments.scaled(*bounds)
-        ends = _kernels.betting_ends(unit.count, unit.mean, unit.rss, -math.log(alpha))
+        ends = _betting.betting_ends(unit.count, unit.mean, unit.rss, -math.log(alpha))
         ends = bounds.low + ends * (bounds.high - bounds.low)
         return Intervals(ends[:, 0], ends[:, 1], np.ones(len(ends), np.bool_))
     effective = effective_number(moments) if effective is None else effective
@@ -118,15 +118,15 @@ def pair_intervals(
     effective: Floats | None = None,
 ) -> Intervals:
     """An interval of this level for the difference of each pair of arms (correct ``alpha`` over the pairs before)."""
-    from bootleader.inference import _kernels
+    from bootleader.inference import _betting, _student_mixture
 
     if bounds is not None:
         unit = moments.scaled(*bounds)
-        ends = _kernels.betting_pairs(unit.count, unit.mean, unit.rss, pairs, -math.log(alpha))
+        ends = _betting.betting_pairs(unit.count, unit.mean, unit.rss, pairs, -math.log(alpha))
         ends *= bounds.high - bounds.low
         return Intervals(ends[:, 0], ends[:, 1], np.ones(len(ends), np.bool_))
     effective = effective_number(moments) if effective is None else effective
-    reach = _kernels.student_pairs(moments.count, moments.rss, pairs, -math.log(alpha), mixture_variance(alpha))
+    reach = _student_mixture.student_pairs(moments.count, moments.rss, pairs, -math.log(alpha), mixture_variance(alpha))
     is_ready = (effective[pairs] >= GUARD).all(axis=1) & np.isfinite(reach)
     reach = np.where(is_ready, reach, np.inf)
     difference = moments.mean[pairs[:, 0]] - moments.mean[pairs[:, 1]]

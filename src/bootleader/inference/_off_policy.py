@@ -293,14 +293,14 @@ def _ips(weight: Floats, reward: Floats, bounds: Bounds | None, alpha: float) ->
     plain = _estimate("IPS", weight * reward, alpha)
     if bounds is None:
         return plain
-    from bootleader.inference import _kernels
+    from bootleader.inference import _betting
 
     width, level = bounds.high - bounds.low, math.log(2.0 / alpha)
     ends = []
     for terms in (weight * (reward - bounds.low) / width, weight * (bounds.high - reward) / width):
         moments = moments_of(terms)
         n, mean, rss = float(len(terms)), float(moments.mean[0]), float(moments.rss[0])
-        ends.append(_kernels.betting_lower_end(n, mean, _kernels.upward_bets(n, mean, rss, False), level))
+        ends.append(_betting.betting_lower_end(n, mean, _betting.upward_bets(n, mean, rss, False), level))
     return Estimate(
         "IPS", plain.value, bounds.low + width * ends[0], max(bounds.high - width * ends[1], bounds.low),
         plain.standard_error, plain.effective_number, "betting (exact)",
@@ -309,7 +309,7 @@ def _ips(weight: Floats, reward: Floats, bounds: Bounds | None, alpha: float) ->
 
 def _snips(weight: Floats, reward: Floats, alpha: float) -> Estimate:
     """Sum w y / sum w, with the values v at which w (y - v) is compatible with mean 0."""
-    from bootleader.inference import _kernels
+    from bootleader.inference import _student_mixture
 
     total = float(weight.sum())
     if total <= 0.0:
@@ -328,7 +328,7 @@ def _snips(weight: Floats, reward: Floats, alpha: float) -> Estimate:
         def is_excluded(v: float) -> bool:
             by = value - v
             rss = float(moments.rss[0]) + 2.0 * by * covariance + by * by * spread
-            return bool(_kernels.student_log_e(float(n), by * total / n, rss, 0.0, c2) >= level)
+            return bool(_student_mixture.student_log_e(float(n), by * total / n, rss, 0.0, c2) >= level)
 
         low, high = _end(is_excluded, value, -error), _end(is_excluded, value, error)
     return Estimate("SNIPS", value, low, high, error, known, "Student mixture (guarded)")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bootleader.inference._kernels import kernel
+from bootleader._core.disk_cache import kernel
 
 
 @kernel

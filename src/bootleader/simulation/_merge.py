@@ -50,6 +50,20 @@ def chosen(sim: Simulation, places: Sequence[int]) -> Simulation:
     return replace(sim, policies=tuple(sim.policies[place] for place in at), curves=curves, devices=devices, **arrays)
 
 
+def selected(sim: Simulation, policies: str | int | slice | Sequence[str | int]) -> Simulation:
+    """The policies with these names or positions.
+
+    Raises
+    ------
+    ValueError
+        If the simulation has no such policy, or one is given twice, or none.
+    """
+    places = list(range(len(sim.policies)))[policies] if isinstance(policies, slice) else positions(sim, policies)
+    if not places or len(set(places)) < len(places):
+        raise ValueError(f"choose each policy once, and at least one, got {policies!r}")
+    return chosen(sim, places)
+
+
 def joined(a: Simulation, b: Simulation) -> Simulation:
     """The policies of two simulations of the same runs.
 

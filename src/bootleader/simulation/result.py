@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bootleader._core.changes_and_delays import Delay
-from bootleader.simulation import _merge, _tables
+from bootleader.simulation import _curves, _merge, _tables
 from bootleader.simulation import _result_files as _files
 from bootleader.simulation._result_plot import What, picture
 from bootleader.simulation._statistics import Comparison, Correction, Method, compared
@@ -168,9 +168,7 @@ class Simulation:
         >>> sim.quantiles(0.1, 0.9).shape
         (1, 2, 4)
         """
-        if not shares or not all(isinstance(share, int | float) and 0.0 <= share <= 1.0 for share in shares):
-            raise ValueError(f"quantiles are numbers from 0 to 1, such as quantiles(0.1, 0.9), got {shares!r}")
-        return np.moveaxis(np.quantile(self._kept_curves("quantiles over time"), shares, axis=1), 0, 1)
+        return _curves.quantiles(self, shares)
 
     def summary(self) -> pd.DataFrame:
         """Summarise the final regret over runs.
@@ -249,7 +247,7 @@ class Simulation:
         True
         """
         first, second = _merge.positions(self, [a, b])
-        regret = self._regret_at(at)
+        regret = _curves.regret_at(self, at)
         return compared(
             self.policies[first], self.policies[second], regret[first], regret[second],
             at=int(self.rounds[-1]) if at is None else int(at), method=method, seed=self.seed,
@@ -371,15 +369,7 @@ class Simulation:
         return cls(**_files.read_simulation(path))
 
     def __getitem__(self, policies: str | int | slice | Sequence[str | int]) -> Simulation:
-        if isinstance(policies, slice):
-            places = list(range(len(self.policies)))[policies]
-        elif isinstance(policies, str) or not isinstance(policies, Sequence):
-            places = [_merge.position(self, policies)]
-        else:
-            places = _merge.positions(self, policies)
-        if not places or len(set(places)) < len(places):
-            raise ValueError(f"choose each policy once, and at least one, got {policies!r}")
-        return _merge.chosen(self, places)
+        return _merge.selected(self, policies)
 
     def __len__(self) -> int:
         return len(self.policies)
@@ -397,21 +387,3 @@ class Simulation:
         return _tables.table(self)
 
     __repr__ = __str__
-
-    def _regret_at(self, at: int | None) -> Floats:
-        """Every run's regret at a checkpoint (policy x run)."""
-        if at is None or at == self.rounds[-1]:
-            return self.final_regret
-        (found,) = np.nonzero(self.rounds == at)
-        if len(found) == 0:
-            nearest = np.sort(self.rounds[np.argsort(np.abs(self.rounds - at), kind="stable")[:2]])
-            raise ValueError(
-                f"at must be one of the checkpoints, got {at!r}; the nearest are {', '.join(map(str, nearest))}. "
-                f"simulate(..., checkpoints=[{at}]) keeps it"
-            )
-        return self._kept_curves("a comparison before the last round")[:, :, int(found[0])]
-
-    def _kept_curves(self, use: str) -> Floats:
-        if self.curves is None:
-            raise ValueError(f'{use} needs every run\'s curve: simulate(..., keep="curves") keeps them')
-        return self.curves

@@ -1,24 +1,15 @@
-"""Stores for the tests: every test that takes ``store_url`` or ``store`` runs on every backend."""
+"""A PostgreSQL server that tests start, kill and start again."""
 
 from __future__ import annotations
 
 import itertools
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-import bootleader as bl
-from bootleader.store import _ids
-
-BACKENDS = ["sqlite", "postgres"]
 _numbers = itertools.count()
 
 
@@ -66,45 +57,3 @@ class Server:
         with psycopg.connect(self.server.get_uri(), autocommit=True) as connection:
             cursor = connection.execute(sql)  # type: ignore[call-overload]
             return cursor.fetchall() if cursor.description else None
-
-
-@pytest.fixture(autouse=True)
-def same_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same ids of decisions in every run: they key the choices."""
-    tags = itertools.count(1)
-    monkeypatch.setattr(_ids, "new_tag", lambda: f"{next(tags):012x}")
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    """A PostgreSQL server. The path of its socket has to be short."""
-    if sys.platform == "win32":
-        pytest.skip("the server is started and killed as on Linux and macOS")
-    with tempfile.TemporaryDirectory(prefix="bl-pg-") as folder:
-        server = Server(folder)
-        yield server
-        server.kill()
-        server.server.cleanup()
-
-
-@pytest.fixture(params=BACKENDS)
-def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty store."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/store.db"
-    server: Server = request.getfixturevalue("server")
-    return server.new_database()
-
-
-@pytest.fixture
-def store(store_url: str) -> Iterator[bl.Store]:
-    """An empty store."""
-    with bl.Store(store_url, timeout=10.0) as store:
-        yield store
-
-
-@pytest.fixture
-def memory() -> Iterator[bl.Store]:
-    """A store in memory: as SQLite, without waiting for a disk."""
-    with bl.Store("sqlite://") as store:
-        yield store

@@ -1,34 +1,23 @@
-"""Compiled formulas of the confidence sequences: scalars in, scalars out, the same for one look and for a million.
+"""Betting: an e-process of an arm's mean for rewards in [0, 1] [1]_.
 
-Two families of e-processes, both functions of an arm's moments (count n, mean, residual sum of squares RSS) alone, so
-that they need no history, and an amended reward or a merge is an update of the moments.
-
-**Student mixture**, for rewards without bounds [1]_. Exact for Gaussian rewards of unknown variance:
-``log E(m) = -log(1 + n c2) / 2 + (n/2) [log(1 + q) - log(1 + q / (1 + n c2))]``, ``q = n (mean - m)^2 / RSS``.
-
-**Betting**, for rewards in [0, 1] [2]_. A bet of size ``k`` that the mean is above m multiplies the wealth by ``(1 +
-k x) / (1 + k m)`` at each reward x; one that it is below, by ``(1 + k (1 - x)) / (1 + k (1 - m))``. E is a mixture
-over sizes and both directions. ``sum log(1 + k x)`` is replaced by the larger of two lower bounds that need the
-moments only:
+A bet of size ``k`` that the mean is above m multiplies the wealth by ``(1 + k x) / (1 + k m)`` at each reward x; one
+that it is below, by ``(1 + k (1 - x)) / (1 + k (1 - m))``. E is a mixture over sizes and both directions.
+``sum log(1 + k x)`` is replaced by the larger of two lower bounds that need an arm's moments only (count n, mean,
+residual sum of squares RSS):
 
 - the chord: ``log(1 + k x) >= x log(1 + k)``, an equality for rewards that are 0 or 1;
-- the parabola that touches at the mean and meets ``log(1 + k x)`` at 0, which is below it on all of [0, infinity) [3]_.
+- the parabola that touches at the mean and meets ``log(1 + k x)`` at 0, which is below it on all of [0, infinity) [2]_.
 
-A lower bound on wealth keeps the guarantee: the interval can only be wider. ``log E`` is convex in m in the betting
-case, and it depends on ``|m - mean|`` alone in the Student case.
+A lower bound on wealth keeps the guarantee: the interval can only be wider. ``log E`` is convex in m. The interval of a
+difference of two arms (:mod:`bootleader.inference._pair_wealth`) has half of the level at each end, and each end bets
+in one direction only: that a's mean is smaller and b's larger, or the reverse.
 
-For a difference of two arms, each arm's wealth keeps a quarter aside, ``E' = 1/4 + 3/4 E``, and the product
-``E'_a(m_a) E'_b(m_b)`` is an e-process too; the interval of ``m_a - m_b`` is the projection of the pairs at which it is
-below ``1 / alpha``. Without the quarter an arm with very many rewards, whose E at its own mean is far below 1, would
-pay for the other arm's deviations: with 500 and 10^6 rewards the interval would be a quarter wider. With equally many
-it costs 3 to 4 per cent of the width. Betting, each end of the interval has half of the level and bets in one direction
-only: that a's mean is smaller and b's larger, or the reverse.
+Scalars in, scalars out, compiled: the same for one look and for a million.
 
 References
 ----------
-.. [1] T. L. Lai (1976), Annals of Statistics 4(2); H. Wang, A. Ramdas (2025), anytime-valid t-tests.
-.. [2] I. Waudby-Smith, A. Ramdas (2024), Estimating means of bounded random variables by betting. JRSS-B 86(1).
-.. [3] X. Fan, I. Grama, Q. Liu (2015), Exponential inequalities for martingales with applications. EJP 20.
+.. [1] I. Waudby-Smith, A. Ramdas (2024), Estimating means of bounded random variables by betting. JRSS-B 86(1).
+.. [2] X. Fan, I. Grama, Q. Liu (2015), Exponential inequalities for martingales with applications. EJP 20.
 """
 
 from __future__ import annotations
@@ -36,10 +25,10 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
-from bootleader._core.disk_cache import warn_of_no_cache
+from bootleader._core.disk_cache import kernel
+from bootleader.inference._pair_wealth import ASIDE, with_aside, without_aside
 
 
 class ArmBets(NamedTuple):
@@ -53,16 +42,6 @@ class ArmBets(NamedTuple):
     high: Any
 
 
-def kernel(function: Any) -> Any:
-    """Compile a function when it is first called, and keep it on disk where that is possible."""
-    compiled = numba.njit(nogil=True, error_model="numpy")(function)
-    try:
-        compiled.enable_caching()
-    except (RuntimeError, OSError) as error:
-        warn_of_no_cache(str(error))
-    return compiled
-
-
 # Bet sizes: a geometric grid. A size off by a quarter costs 0.2 in log wealth at most. Sizes from 0.02 to 2 are what
 # differences of some per cent of the mean call for; the others are there for very many and for very small rewards.
 RATIO = 1.5
@@ -71,87 +50,9 @@ _PLACE = np.log(SIZES / 0.2) / 1.8
 _RAW = np.exp(-0.5 * _PLACE**2) + 0.1 / (1.0 + _PLACE**2)
 LOG_WEIGHTS = np.log(_RAW / _RAW.sum())
 BETS = len(SIZES)
-ASIDE = 0.25  # share of an arm's wealth that is not bet where two arms are compared
-GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 NEGLIGIBLE = -40.0  # log of a share of the wealth
 KEPT = 14.0  # log of how far below the largest bet one is kept
-PLACES = 32  # of the first, coarse search for the best split of a level over two arms
 
-
-# Student mixture ---------------------------------------------------------------------------------------------------
-
-
-@kernel
-def student_log_e(n: float, mean: float, rss: float, m: float, c2: float) -> float:
-    """Log E of the hypothesis that the arm's mean is m (RSS above 0)."""
-    spread = 1.0 + n * c2
-    q = n * (mean - m) * (mean - m) / rss
-    return 0.5 * (n * (math.log1p(q) - math.log1p(q / spread)) - math.log(spread))
-
-
-@kernel
-def student_reach(n: float, rss: float, level: float, c2: float) -> float:
-    """How far from the mean log E reaches ``level``: infinitely far if it never does."""
-    spread = 1.0 + n * c2
-    power = (2.0 * level + math.log(spread)) / n
-    if power <= 0.0:
-        return 0.0
-    if power >= math.log(spread):
-        return math.inf
-    return math.sqrt(rss / n * math.expm1(power) / (1.0 - math.exp(power) / spread))
-
-
-@kernel
-def with_aside(log_e: float) -> float:
-    """Log of E' = ASIDE + (1 - ASIDE) E."""
-    if log_e > 0.0:
-        return log_e + math.log(ASIDE * math.exp(-log_e) + 1.0 - ASIDE)
-    return math.log(ASIDE + (1.0 - ASIDE) * math.exp(log_e))
-
-
-@kernel
-def without_aside(level: float) -> float:
-    """The log E at which log E' is ``level``; minus infinity where it is always above."""
-    if level <= math.log(ASIDE):
-        return -math.inf
-    return level + math.log((1.0 - ASIDE * math.exp(-level)) / (1.0 - ASIDE))
-
-
-@kernel
-def student_pair_reach(n_a: float, rss_a: float, n_b: float, rss_b: float, level: float, c2: float) -> float:
-    """How far the difference can be from the difference of the means while the product is below ``exp(level)``."""
-    low = with_aside(-0.5 * math.log(1.0 + n_a * c2))
-    high = level - with_aside(-0.5 * math.log(1.0 + n_b * c2))
-    step = (high - low) / PLACES
-    best, place = -1.0, 0
-    for i in range(PLACES + 1):
-        reach = _split_reach(n_a, rss_a, n_b, rss_b, level, low + i * step, c2)
-        if reach > best:
-            best, place = reach, i
-    if best == math.inf:
-        return math.inf
-    left, right = low + max(place - 1, 0) * step, low + min(place + 1, PLACES) * step
-    for _ in range(36):
-        width = GOLDEN * (right - left)
-        u, v = right - width, left + width
-        at_u = _split_reach(n_a, rss_a, n_b, rss_b, level, u, c2)
-        at_v = _split_reach(n_a, rss_a, n_b, rss_b, level, v, c2)
-        if at_u > at_v:
-            right = v
-        else:
-            left = u
-        best = max(best, at_u, at_v)
-    return best
-
-
-@kernel
-def _split_reach(n_a: float, rss_a: float, n_b: float, rss_b: float, level: float, u: float, c2: float) -> Any:
-    """How far both arms together reach if the first may go to ``u`` and the second to ``level - u``."""
-    return student_reach(n_a, rss_a, without_aside(u), c2) + student_reach(n_b, rss_b, without_aside(level - u), c2)
-
-
-# Betting -----------------------------------------------------------------------------------------------------------
-#
 # The bets of an arm are an array of three rows: for bet j, log E has the term exp(rows[2, j] - n log(rows[0, j] +
 # rows[1, j] m)). An upward bet has 1 + size m, a downward one (1 + size) - size m.
 
@@ -380,20 +281,6 @@ def betting_pair_end(a: Any, b: Any, level: float) -> Any:
             break
     end = pair_end_at_bound(a, b, level)
     return pair_end_by_slope(a, b, level) if math.isnan(end) else end
-
-
-# What the library calls: all arms and all pairs at once ---------------------------------------------------------------
-
-
-@kernel
-def student_pairs(count: Any, rss: Any, pairs: Any, level: float, c2: float) -> Any:
-    """How far the interval of each pair's difference reaches from the difference of the means."""
-    reach = np.empty(len(pairs))
-    for i in range(len(pairs)):
-        a, b = pairs[i, 0], pairs[i, 1]
-        is_known = min(count[a], count[b]) > 1.0 and min(rss[a], rss[b]) > 0.0
-        reach[i] = student_pair_reach(count[a], rss[a], count[b], rss[b], level, c2) if is_known else math.inf
-    return reach
 
 
 @kernel
