@@ -11,12 +11,17 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 import bootleader as bl
 from benchmarks.measuring import Measured
 
+Floats = npt.NDArray[np.float64]
+
 ARMS = (50, 200, 1_000)
 ROUNDS_PER_ARM = (10, 30, 100)
-RUNS = {50: 400, 200: 200, 1_000: 60}  # at 9 repeats
+RUNS = {50: 2_000, 200: 1_000, 1_000: 200}  # at 9 repeats
 FULL = 9
 ORACLE = bl.ThompsonSampling(prior_sd=math.inf, noise_sd="oracle")
 POLICIES = (bl.AdaptiveReBoot(), bl.StudentThompson(), bl.EpsilonGreedy(0.1), bl.EpsilonGreedy(0.02))
@@ -28,12 +33,18 @@ FAMILIES: dict[str, tuple[Callable[[int], Any], float]] = {
 }
 
 
-def subset_regret(bandit_of: Callable[[int], Any], spread: float, arms: int, rounds: int, runs: int) -> float:
-    """Mean regret of AdaptiveReBoot on a random subset: within it, and for the best arm that may not be in it."""
+def subset_regret(bandit_of: Callable[[int], Any], spread: float, arms: int, rounds: int, runs: int) -> Floats:
+    """Each run's regret of AdaptiveReBoot on a random subset: within it, and for the best arm that may not be in it."""
     chosen = min(arms, round(math.sqrt(rounds)))
     within = bl.simulate(bl.AdaptiveReBoot(), bandit_of(chosen), rounds=rounds, runs=runs, seed=0, checkpoints=1)
     missed = spread * (arms / (arms + 1) - chosen / (chosen + 1))  # expected maxima of uniform means
-    return float(within.final_regret.mean()) + rounds * missed
+    return np.asarray(within.final_regret.ravel() + rounds * missed)
+
+
+def standard_error(regret: Floats, oracle: Floats) -> float:
+    """Of the ratio of the means, over the runs, which are paired."""
+    ratio = regret.mean() / oracle.mean()
+    return float(np.std(regret - ratio * oracle, ddof=1) / math.sqrt(len(oracle)) / oracle.mean())
 
 
 def measure(repeats: int) -> Iterator[Measured]:
@@ -46,12 +57,12 @@ def measure(repeats: int) -> Iterator[Measured]:
                 section = f"{family}: {arms:,} arms, {rounds:,} rounds, regret over the oracle's"
                 everyone = [ORACLE, *POLICIES]
                 played = bl.simulate(everyone, bandit_of(arms), rounds=rounds, runs=runs, seed=0, checkpoints=1)
-                oracle, *others = played.final_regret.mean(axis=1)
-                for policy, regret in zip(POLICIES, others, strict=True):
-                    yield Measured(section, str(policy), float(regret / oracle), "x")
-                yield Measured(
-                    section, SUBSET, subset_regret(bandit_of, spread, arms, rounds, runs) / float(oracle), "x"
-                )
+                oracle, *others = played.final_regret
+                others.append(subset_regret(bandit_of, spread, arms, rounds, runs))
+                for policy, regret in zip([*map(str, POLICIES), SUBSET], others, strict=True):
+                    yield Measured(section, policy, float(regret.mean() / oracle.mean()), "x")
+                largest = max(standard_error(regret, oracle) for regret in others)
+                yield Measured(section, "largest standard error", largest, "x")
 
 
 def as_table(figures: Sequence[Measured]) -> str:

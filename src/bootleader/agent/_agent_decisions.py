@@ -10,7 +10,16 @@ from bootleader._core.rng import Stream
 from bootleader.agent._agent_core import AgentCore
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Store
-from bootleader.agent._decisions import Assignment, Decision, Group, Receipt, RewardedDecision, fast_tuple
+from bootleader.agent._decisions import (
+    COUNTED,
+    PLAIN,
+    Assignment,
+    Decision,
+    Group,
+    Receipt,
+    RewardedDecision,
+    fast_tuple,
+)
 from bootleader.agent._final_choice import final_choice
 from bootleader.agent._learner_factory import keeps_moments
 from bootleader.agent._pending_changes import Draft
@@ -77,7 +86,7 @@ class AgentDecisions(AgentCore):
         """Remember a decision that changes nothing else of the learner: nearly every one."""
         ledger, arm, name = self._ledger, self._learner.arms[slot], self._names[slot]
         decision_id = ledger.next_id()
-        stores = ledger.issuing(decision_id, name, now, Group.PLAIN, self._context and self._context_of(slot))
+        stores = ledger.issuing(decision_id, name, now, PLAIN, self._context and self._context_of(slot))
         stores += (draws, (setattr, arm, "in_flight", arm.in_flight + 1))
         self._learner.commit_draws(stores)
         chance, error = (None, None) if chances is None else _chance_of(slot, chances)
@@ -147,7 +156,7 @@ class AgentDecisions(AgentCore):
             if found.context is not None:
                 self._recall(found.context)
             learner.update(self._slots[found.arm], value, ledger.rewarding(decision_id, number, now))
-            return Receipt.COUNTED
+            return COUNTED
         draft = Draft(learner)
         stores = ledger.rewarding(decision_id, number, now) + self._giving_up(draft, now, rewarded=1)
         if found.is_learnt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bootleader._core.moments import chan, pebay_merge
@@ -41,6 +42,12 @@ class ArmState:
     def standard_error(self) -> float:
         """Standard error of the mean; NaN before the second reward."""
         return math.sqrt(self.rss / (self.count - 1.0) / self.count) if self.count > 1.0 else math.nan
+
+    def set_moments(self, moments: Sequence[float]) -> None:
+        """Set count, anchor, drift and RSS, and the third and fourth power sums if they are given."""
+        self.count, self.anchor, self.drift, self.rss, *higher = moments
+        if higher:
+            self.third, self.fourth = higher
 
     def copy(self) -> ArmState:
         """The same arm, with the same history list."""

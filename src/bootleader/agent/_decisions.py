@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import os
 import secrets
-import time
 from collections import OrderedDict
 from collections.abc import Callable
 from enum import IntEnum, StrEnum
 from numbers import Real
 from operator import setitem
+from time import monotonic, time
 from typing import Any, Final, NamedTuple
 
 from bootleader._core.text import shown
@@ -22,7 +22,7 @@ DEFAULT_AGE: Final = 7 * 86_400.0
 
 fast_tuple: Final = tuple.__new__  # makes a NamedTuple in half the time that its own constructor takes
 
-_WALL_AHEAD: Final = time.time() - time.monotonic()
+_WALL_AHEAD: Final = time() - monotonic()
 
 
 def steady_clock() -> float:
@@ -30,7 +30,22 @@ def steady_clock() -> float:
 
     Inside a process it never jumps; between processes it agrees as well as their wall clocks do.
     """
-    return _WALL_AHEAD + time.monotonic()
+    return _WALL_AHEAD + monotonic()
+
+
+class _Forks:
+    """How often the program has forked, from its first process to this one."""
+
+    number = 0
+
+    @classmethod
+    def count(cls) -> None:
+        """Called in the new process."""
+        cls.number += 1
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=_Forks.count)
 
 
 class Decision(NamedTuple):
@@ -98,6 +113,11 @@ class Group(IntEnum):
     HOLDOUT = 2  # the holdout's side of the comparison
 
 
+# A member of an enumeration takes longer to look up than a name of a module.
+PLAIN: Final = Group.PLAIN
+COUNTED: Final = Receipt.COUNTED
+
+
 class OpenDecision(NamedTuple):
     """A decision whose reward has not come."""
 
@@ -154,31 +174,32 @@ class Ledger:
         self.rewarded: OrderedDict[str, RewardedDecision] = OrderedDict()
         self.units: OrderedDict[str, Assignment] = OrderedDict()
         self.issued = 0
-        self._time = (-math.inf, 0.0)  # the latest time, and what is added to the clock's readings
-        self._tag = (secrets.token_hex(6), os.getpid())
+        self._latest, self._added = -LATEST, 0.0  # the latest time, and what is added to the clock's readings
+        self._oldest = -math.inf  # no decision is older
+        self._tag = (secrets.token_hex(6), _Forks.number)
 
     # Time ----------------------------------------------------------------------------------------------------------
 
     def now(self) -> float:
         """The time. Where the clock goes back, time stands still and then goes on from there."""
         reading = self.clock()
-        latest, added = self._time
-        if reading.__class__ is float and added == 0.0 and latest <= reading and -LATEST <= reading <= LATEST:
-            self._time = (reading, 0.0)  # nearly always
+        if reading.__class__ is float and self._latest <= reading <= LATEST and self._added == 0.0:  # nearly always
+            self._latest = reading
             return reading
         if reading.__class__ is not float and (isinstance(reading, bool) or not isinstance(reading, Real)):
             raise TypeError(f"clock must return a number of seconds, got {shown(reading)}")
         if not -LATEST <= reading <= LATEST:
             raise ValueError(f"clock must return a number of seconds up to {LATEST:g} in size, got {shown(reading)}")
-        now = float(reading) + added
-        if now < latest:
-            now, added = latest, latest - float(reading)
-        self._time = (now, added)
-        return now
+        now = float(reading) + self._added
+        if now < self._latest:
+            self._added = self._latest - float(reading)
+        else:
+            self._latest = now
+        return self._latest
 
     def continue_from(self, latest: float) -> None:
         """Let no time be earlier than this one: the latest of a document, which another machine may have written."""
-        self._time = (latest, 0.0)
+        self._latest, self._added = max(latest, -LATEST), 0.0
 
     # Look ups ------------------------------------------------------------------------------------------------------
 
@@ -206,17 +227,21 @@ class Ledger:
 
     def is_full(self, now: float, *, opened: int = 0, rewarded: int = 0) -> bool:
         """Whether something is due to be forgotten when so many decisions are opened or rewarded."""
-        horizon, limit, table, other = now - self.max_age, self.max_open, self.open, self.rewarded
-        if table and (len(table) + opened - rewarded > limit or table[next(iter(table))].time < horizon):
+        limit = self.max_open
+        if len(self.open) + opened - rewarded > limit or len(self.rewarded) + rewarded > limit:
             return True
-        return bool(other) and (len(other) + rewarded > limit or other[next(iter(other))].time < horizon)
+        horizon = now - self.max_age
+        if self._oldest < horizon:  # seldom: heads grow younger, and what comes is as young as now
+            heads = [table[next(iter(table))].time for table in (self.open, self.rewarded) if table]
+            self._oldest = min(heads, default=now)
+        return self._oldest < horizon
 
     def next_id(self) -> str:
         """The id that the next decision will have."""
-        tag, process = self._tag
-        if os.getpid() != process:  # forked: the parent goes on with the old tag
+        tag, forks = self._tag
+        if forks != _Forks.number:  # the parent goes on with the old tag
             tag = secrets.token_hex(6)
-            self._tag = (tag, os.getpid())
+            self._tag = (tag, _Forks.number)
         if self.issued >= MOST_REWARDS:
             raise ValueError(f"an agent makes at most 2**53 decisions, got one more after {self.issued}")
         return f"{tag}-{self.issued + 1}"
@@ -234,7 +259,7 @@ class Ledger:
     # Changes -------------------------------------------------------------------------------------------------------
 
     def issuing(
-        self, decision_id: str, arm: str, now: float, group: int = Group.PLAIN, context: tuple[Any, ...] | None = None
+        self, decision_id: str, arm: str, now: float, group: int = PLAIN, context: tuple[Any, ...] | None = None
     ) -> list[Store]:
         """What opens a decision."""
         decision = fast_tuple(OpenDecision, (arm, now, True, group, context))

@@ -12,21 +12,21 @@ import numpy as np
 
 from bootleader._core.elementary import log
 from bootleader._core.half_life import RENEWALS, moved_anchor, remembered_rounds, weight_left
-from bootleader._core.moments import pooled_kurtosis, pooled_variance, welford
+from bootleader._core.moments import pebay, pooled_kurtosis, pooled_variance, welford
 from bootleader._core.reference_player import POOLING_GROWTH
 from bootleader._core.rng import uniform
 from bootleader._core.rules import IndexRule, Noise, SharedStatistics
-from bootleader._core.sampling import fair_binomial, studentise
+from bootleader._core.sampling import studentise
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Store, carry_out
 from bootleader.agent._large_k import LargeK, Thresholds, compile_kernels, many_laws
 from bootleader.agent._laws import Law, Laws, MutableStatistics, Pooled
-from bootleader.agent._learner import Learner, first_of
+from bootleader.agent._learner import Learner, clear_leader, first_of
 from bootleader.agent._pending_changes import Draft
-from bootleader.agent._random_streams import Streams
+from bootleader.agent._random_streams import Streams, heads_of
 from bootleader.agent._validation import MOST_REWARDS
 
-Moments = tuple[float, float, float, float]  # count, anchor, drift, RSS
+Moments = tuple[float, ...]  # count, anchor, drift, RSS; and third and fourth power sums if the rule asks for them
 
 
 class IndexLearner(Learner):
@@ -63,8 +63,19 @@ class IndexLearner(Learner):
             compile_kernels(self.rule)
 
     def finish(self) -> None:
-        if self.pending.__class__ is tuple:
-            self._store_reward(*self.pending)
+        if self.pending.__class__ is tuple:  # a reward that changes one arm's moments and law, and perhaps a decision
+            arm, moments, arm.rewards, now, laws, place, law, decision = self.pending
+            if self.fourth_moment:
+                arm.count, arm.anchor, arm.drift, arm.rss, arm.third, arm.fourth = moments
+            else:
+                arm.count, arm.anchor, arm.drift, arm.rss = moments
+            arm.last = now
+            laws.location[place], laws.scale[place], laws.shape[place] = law
+            if laws.tree is not None:
+                laws.tree.set_law(place, law)
+            if decision is not None:
+                carry_out(decision)
+            self.rounds = now
         else:
             carry_out(self.pending)
             self.fast = self._fast_laws()
@@ -91,15 +102,14 @@ class IndexLearner(Learner):
     def pull(self) -> int:
         laws = self.fast
         if laws is not None:  # nearly every choice
-            streams, location = self.streams, laws.location
+            streams = self.streams
             start = streams.at
-            stop = start + len(location)
+            stop = start + len(laws.playing)
             if stop <= streams.next_rejected:
-                indices = list(map(add, location, map(mul, laws.scale, streams.values[start:stop])))
-                best = max(indices)
-                if indices.count(best) == 1:
+                slot = clear_leader(laws, streams.values[start:stop])
+                if slot is not None:
                     streams.at = stop
-                    return laws.playing[indices.index(best)]
+                    return slot
         choice = self.drawn()
         if choice is None:
             return super().pull()
@@ -111,12 +121,12 @@ class IndexLearner(Learner):
         """The arm to pull now, and the one store that makes the draws; None if a choice changes more than streams."""
         laws, streams = self.fast, self.streams
         if laws is not None:
-            stop = streams.at + len(laws.location)
+            start = streams.at
+            stop = start + len(laws.playing)
             if stop <= streams.next_rejected:
-                indices = list(map(add, laws.location, map(mul, laws.scale, streams.values[streams.at : stop])))
-                best = max(indices)
-                if indices.count(best) == 1:
-                    return laws.playing[indices.index(best)], (setattr, streams, "at", stop)
+                slot = clear_leader(laws, streams.values[start:stop])
+                if slot is not None:
+                    return slot, (setattr, streams, "at", stop)
             streams = streams.copy()
             indices = list(map(add, laws.location, map(mul, laws.scale, streams.normals(len(laws.location)))))
             return laws.playing[first_of(indices, streams)], (setattr, self, "streams", streams)
@@ -124,10 +134,9 @@ class IndexLearner(Learner):
             return None
         laws = self._current(self.laws) if self._is_certain else self.laws
         if self._is_certain and laws.tree is None:
-            indices = list(map(add, laws.location, map(mul, laws.scale, repeat(self.certain_noise()))))
-            best = max(indices)
-            if indices.count(best) == 1:
-                return laws.playing[indices.index(best)], (setattr, streams, "at", streams.at)
+            slot = clear_leader(laws, repeat(self.certain_noise()))
+            if slot is not None:
+                return slot, (setattr, streams, "at", streams.at)
         streams = streams.copy()
         return laws.playing[self.leader(laws, streams)], (setattr, self, "streams", streams)
 
@@ -154,13 +163,12 @@ class IndexLearner(Learner):
             noise = streams.normals(len(laws.location))
         elif kind is Noise.STUDENT:
             if streams.at + len(laws.shape) <= streams.next_rejected:
-                noise = [
-                    studentise(*pair, spare) for pair in zip(streams.normals(len(laws.shape)), laws.shape, strict=True)
-                ]
+                normals = zip(streams.normals(len(laws.shape)), laws.shape, strict=True)
+                noise = [studentise(normal, shape, spare) for normal, shape in normals]
             else:  # a rejected word draws from the spare stream, in between the arms' other draws
                 noise = [studentise(streams.normal(), shape, spare) for shape in laws.shape]
         elif kind is Noise.FAIR_COINS:
-            noise = [fair_binomial(shape, spare) for shape in laws.shape]
+            noise = [heads_of(shape, spare) for shape in laws.shape]
         else:
             noise = [self.certain_noise()] * len(laws.location)
         return list(map(add, laws.location, map(mul, laws.scale, noise)))
@@ -183,50 +191,28 @@ class IndexLearner(Learner):
     def update(self, slot: int, reward: float, decision: list[Store] | None = None) -> None:
         laws, now = self.laws, self.rounds + 1
         if now < self.slow_at and slot in laws.place:  # nearly every reward
-            place = laws.place[slot]
-            arm, view = self.arms[slot], self._statistics
-            if self.half_life is None:
-                count, anchor, drift, rss = welford(arm.count, arm.anchor, arm.drift, arm.rss, reward)
+            place, arm, view = laws.place[slot], self.arms[slot], self._statistics
+            if self.half_life is not None:
+                moments = self.moments_after(arm, reward, now)
+            elif self.fourth_moment:
+                moments = pebay(arm.count, arm.anchor, arm.drift, arm.rss, arm.third, arm.fourth, reward)
             else:
-                count, anchor, drift, rss = self.moments_after(arm, reward, now)
-            # One statement for each field: a tuple of them would be built first.
-            view.count = count
+                moments = welford(arm.count, arm.anchor, arm.drift, arm.rss, reward)
+            if self.fourth_moment:
+                view.count, anchor, drift, view.rss, _, view.fourth = moments
+            else:
+                view.count, anchor, drift, view.rss = moments
             view.mean = anchor + drift
-            view.rss = rss
             view.noise_sd = arm.noise_sd
             law = self._law_of(self._params, view, laws.shared)
             shape = law[2]
             if shape == laws.shape[place] or (shape != math.inf and self.fast is None):  # ``fast`` stays as it is
-                rewards = arm.rewards + 1
                 if decision is not None:
                     decision.append((setattr, arm, "in_flight", arm.in_flight - 1))
-                self.pending = (arm, count, anchor, drift, rss, rewards, now, laws, place, law, decision)
-                # As _store_reward, without the call.
-                arm.count = count
-                arm.anchor = anchor
-                arm.drift = drift
-                arm.rss = rss
-                arm.rewards = rewards
-                arm.last = now
-                laws.location[place], laws.scale[place], laws.shape[place] = law
-                if laws.tree is not None:
-                    laws.tree.set_law(place, law)
-                if decision is not None:
-                    carry_out(decision)
-                self.rounds = now
-                self.pending = None
+                self.pending = (arm, moments, arm.rewards + 1, now, laws, place, law, decision)
+                self.finish()
                 return
         super().update(slot, reward, decision)
-
-    def _store_reward(
-        self, arm: ArmState, count: float, anchor: float, drift: float, rss: float, rewards: int, now: int, laws: Laws,
-        place: int, law: Law, decision: list[Store] | None,
-    ) -> None:  # fmt: skip
-        """Carry out a reward that changes one arm's moments and law, and nothing else but a decision."""
-        arm.count, arm.anchor, arm.drift, arm.rss, arm.rewards, arm.last = count, anchor, drift, rss, rewards, now
-        laws.set(place, law)
-        carry_out(decision or [])
-        self.rounds = now
 
     def learn(self, draft: Draft, slot: int, reward: float) -> None:
         super().learn(draft, slot, reward)
@@ -241,18 +227,23 @@ class IndexLearner(Learner):
             draft.set_law(place, self._law(draft.arm(slot), 1.0, laws.shared))
 
     def add_reward(self, arm: ArmState, reward: float, now: int) -> None:
-        arm.count, arm.anchor, arm.drift, arm.rss = self.moments_after(arm, reward, now)
+        arm.set_moments(self.moments_after(arm, reward, now))
 
     def moments_after(self, arm: ArmState, reward: float, now: int) -> Moments:
-        """Count, anchor, drift and RSS of an arm with the reward of round ``now``."""
-        if self.half_life is None:
-            return welford(arm.count, arm.anchor, arm.drift, arm.rss, reward)
+        """The moments of an arm with the reward of round ``now``."""
         count, rss = self._faded(arm, now)
-        anchor, drift = moved_anchor(arm.anchor, arm.drift, reward)
-        return welford(count, anchor, drift, rss, reward)
+        anchor, drift = arm.anchor, arm.drift
+        if self.half_life is not None:
+            anchor, drift = moved_anchor(anchor, drift, reward)
+        if not self.fourth_moment:
+            return welford(count, anchor, drift, rss, reward)
+        weight = self.weight_left(arm, now)
+        return pebay(count, anchor, drift, rss, arm.third * weight, arm.fourth * weight, reward)
 
     def bring_up_to_date(self, arm: ArmState, now: int) -> None:
         if self.half_life is not None:
+            weight = self.weight_left(arm, now)
+            arm.third, arm.fourth = arm.third * weight, arm.fourth * weight
             arm.count, arm.rss = self._faded(arm, now)
             arm.last = now
 

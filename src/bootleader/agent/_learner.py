@@ -241,6 +241,17 @@ class Learner(Journal):
         """Make an arm's moments those of round ``now``, where time changes them."""
 
 
+def clear_leader(laws: Laws, noise: Iterable[float]) -> int | None:
+    """Slot of the arm with the largest index, location + scale * noise; None if several arms share it."""
+    best = second = -math.inf
+    leader = None
+    for slot, location, scale, value in zip(laws.playing, laws.location, laws.scale, noise):  # noqa: B905 (slow)
+        index = location + scale * value
+        if index >= best:
+            second, best, leader = best, index, slot
+    return leader if second < best else None
+
+
 def first_of(indices: Sequence[float], streams: Streams) -> int:
     """Where the largest index is, ties broken uniformly at random."""
     best = max(indices)

@@ -10,7 +10,6 @@ import numpy as np
 from bootleader._core.rules import ChoiceRule, IndexRule
 from bootleader._core.validation import positive
 from bootleader.agent._choice_learner import ChoiceLearner, remembers_nothing
-from bootleader.agent._fourth_moment_learner import FourthMomentLearner
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._learner import HistoryLearner, Learner
 from bootleader.agent._memory_learner import MemoryLearner, needs_history
@@ -31,7 +30,7 @@ def learner_of(policy: Policy, seed: int, maximize: bool, half_life: float | Non
     if policy.reads_horizon:
         raise ValueError(f"an agent does not have a number of rounds: give {policy!r} one")
     if isinstance(rule, IndexRule):
-        return (FourthMomentLearner if rule.fourth_moment else IndexLearner)(rule, seed, half_life=half_life)
+        return IndexLearner(rule, seed, half_life=half_life)
     if isinstance(rule, ChoiceRule) and needs_history(rule):
         raise TypeError(
             f"an agent plays policies whose memory does not grow with the rounds, and {policy!r} needs the history of "
