@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bootleader._core.rng import Purpose, Stream, below, next_word, run_stride, stream_state
-from bootleader._core.sampling import finish_normal, studentise
+from bootleader._core.sampling import finish_normal, standard_normal, studentise
 
 
 class NaiveLinear:
@@ -121,6 +121,62 @@ class NaiveLinReBoot(NaiveLinear):
             sd = self.sd_weights * math.sqrt(((own - mean) ** 2).sum()) / len(own)
             found.append(mean + sd * self.normal())
         return found
+
+
+class NaiveLinPHE(NaiveLinThompson):
+    """A perturbation with the covariance of the sum of (pseudo rewards) x over all rows and the ridge's own."""
+
+    a, low, high = 0.5, -1.0, 2.0
+
+    def indices(self, shown: Any) -> list[float]:
+        self.noise_sd = math.sqrt(self.a * np.var([self.low, self.high]))
+        return super().indices(shown)
+
+
+class NaiveLinGiro(NaiveLinear):
+    """All rows, each followed by its pseudo rewards, in one list that is sampled with replacement."""
+
+    a, low, high = 2, -1.0, 2.0
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.waiting = list(range(self.arms))
+
+    def sampled(self, m: int) -> Any:
+        padded = [(x, value) for x, y in self.rows[m] for value in [y, *[self.high, self.low] * self.a]]
+        sample = [padded[int(below(self.noise, len(padded)))] for _ in padded]
+        x, y = np.array([row for row, _ in sample]), np.array([value for _, value in sample])
+        return np.linalg.solve(self.lam * np.eye(self.d) + x.T @ x, x.T @ y)
+
+    def indices(self, shown: Any) -> list[float]:
+        drawn = [self.sampled(m) for m in range(len(self.rows))]
+        return [float(self.features(shown, k) @ drawn[self.model(k)]) for k in range(self.arms)]
+
+
+class NaiveLinMultiplierBootstrap(NaiveLinear):
+    """All rows with all their weights."""
+
+    pseudo, sd, low, high, replicates = 0.5, 0.5, -1.0, 2.0, 7
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.waiting = list(range(self.arms))
+        self.weights: list[list[Any]] = [[] for _ in self.rows]
+
+    def update(self, arm: int, shown: Any, reward: float) -> None:
+        super().update(arm, shown, reward)
+        drawn = [1.0 + self.sd * float(standard_normal(self.noise)) for _ in range(3 * self.replicates)]
+        self.weights[self.model(arm)].append(np.array(drawn).reshape(self.replicates, 3))
+
+    def indices(self, shown: Any) -> list[float]:
+        drawn = []
+        for rows, weights in zip(self.rows, self.weights, strict=True):
+            replicate = int(below(self.noise, self.replicates))
+            x, y = np.array([row for row, _ in rows]), np.array([reward for _, reward in rows])
+            own, high, low = np.array([weight[replicate] for weight in weights]).T
+            gram = (x.T * (own + self.pseudo * (high + low))) @ x + self.lam * np.eye(self.d)
+            drawn.append(np.linalg.solve(gram, x.T @ (own * y + self.pseudo * (self.high * high + self.low * low))))
+        return [float(self.features(shown, k) @ drawn[self.model(k)]) for k in range(self.arms)]
 
 
 class NaiveAdaptiveLinReBoot(NaiveLinear):

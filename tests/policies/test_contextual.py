@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import pickle
 from typing import Any
 
@@ -27,6 +28,13 @@ TWINS: dict[str, tuple[ContextualPolicy, Any, float]] = {
     "LinUCB": (bl.LinUCB(lam=0.5), naive.NaiveLinUCB, 0.5),
     "LinThompson": (bl.LinThompson(lam=0.5), naive.NaiveLinThompson, 0.5),
     "LinReBoot": (bl.LinReBoot(sd_weights=0.3), naive.NaiveLinReBoot, 0.1),
+    "LinPHE": (bl.LinPHE(a=0.5, low=-1.0, high=2.0, lam=0.5), naive.NaiveLinPHE, 0.5),
+    "LinGiro": (bl.LinGiro(a=2, low=-1.0, high=2.0, lam=0.5), naive.NaiveLinGiro, 0.5),
+    "LinMultiplierBootstrap": (
+        bl.LinMultiplierBootstrap(low=-1.0, high=2.0, replicates=7, lam=0.5),
+        naive.NaiveLinMultiplierBootstrap,
+        0.5,
+    ),
     "AdaptiveLinReBoot": (bl.AdaptiveLinReBoot(), naive.NaiveAdaptiveLinReBoot, 0.0),
 }
 
@@ -53,7 +61,7 @@ def test_a_policy_is_an_immutable_value(policy: Any) -> None:
 
 @pytest.mark.parametrize("bandit", BANDITS)
 def test_compiled_play_is_plain_play_bit_for_bit(policy: Any, bandit: str) -> None:
-    size = {"rounds": 300, "runs": 2, "seed": 3}
+    size = {"rounds": 300 if isinstance(policy.rule, bl.LinearRule) else 100, "runs": 2, "seed": 3}
     assert_same_simulation(*(bl.simulate(policy, BANDITS[bandit], **size, compiled=flag) for flag in (True, False)))  # type: ignore[arg-type]
 
 
@@ -140,7 +148,45 @@ def test_another_unit_of_rewards_or_features_gives_the_same_choices() -> None:
     assert not np.array_equal(pulls(FEATURES[:, ::-1], COEFFICIENTS, 0.5), plain)
 
 
+def test_contextual_policies_keep_the_contract() -> None:
+    for policy in (bl.LinPHE(), bl.LinMultiplierBootstrap(), bl.LinGiro()):
+        assert bl.check_policy(policy)[-1] == "compiled play equals plain play bit for bit"
+    with pytest.raises(AssertionError, match="LinearRule"):
+        bl.check_policy(WithoutRule())
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class WithoutRule(ContextualPolicy):
+    @property
+    def rule(self) -> Any:
+        return bl.ReBoot(sigma_a=1.0).rule
+
+
+def test_an_agent_does_not_play_a_policy_whose_state_grows() -> None:
+    assert_rejected(lambda: bl.Agent(bl.LinGiro(), ["a", "b"], features=bl.Features(x=float)), "simulate", "LinGiro")
+
+
+def test_perturbed_rewards_have_the_law_that_lin_phe_draws_from() -> None:
+    """Noise on every reward, and on the rows of the ridge; 4,000 draws, level 1e-6 for each of the six entries."""
+    rng, lam, a = np.random.default_rng(5), 0.5, 3
+    x = rng.normal(size=(20, 3))
+    v = lam * np.eye(3) + x.T @ x
+    rows = np.vstack([x, math.sqrt(lam) * np.eye(3)])
+    coins = rng.integers(0, 2, size=(4_000, len(rows), a)).sum(axis=2) - 0.5 * a
+    found = np.cov(np.linalg.solve(v, rows.T @ coins.T))
+    expected = bl.LinPHE(a=a, lam=lam).known_sd(1, None) ** 2 * np.linalg.inv(v)
+    spread = np.sqrt((np.outer(np.diag(expected), np.diag(expected)) + expected**2) / 4_000)
+    assert (np.abs(found - expected) < 4.9 * spread).all()
+    assert not (np.abs(found - 1.2 * expected) < 4.9 * spread).all()
+
+
 def test_validation_names_the_value() -> None:
+    assert_rejected(lambda: bl.LinPHE(a=0), "a", "0")
+    assert_rejected(lambda: bl.LinPHE(low=2.0), "high", "1.0")
+    assert_rejected(lambda: bl.LinGiro(a=0.5), "a", "0.5")
+    assert_rejected(lambda: bl.LinGiro(low=float("nan")), "low", "nan")
+    assert_rejected(lambda: bl.LinMultiplierBootstrap(replicates=0), "replicates", "0")
+    assert_rejected(lambda: bl.LinMultiplierBootstrap(sd_weights=-1.0), "sd_weights", "-1.0")
     assert_rejected(lambda: bl.LinUCB(alpha=-1), "alpha", "-1")
     assert_rejected(lambda: bl.LinThompson(lam=0), "lam", "0")
     assert_rejected(lambda: bl.LinThompson(noise_sd="true"), "noise_sd", "'true'")

@@ -1,5 +1,6 @@
 """The policies, one file each, and the registry: a policy that is listed here is public."""
 
+from bootleader._core.coefficient_rules import CoefficientRule
 from bootleader._core.linear_rules import LinearRule
 from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule, Noise
 from bootleader.policies.adaptive_lin_reboot import AdaptiveLinReBoot
@@ -20,6 +21,9 @@ from bootleader.policies.imed import IMED
 from bootleader.policies.kl_maillard_sampling import KLMaillardSampling
 from bootleader.policies.klucb import KLUCB
 from bootleader.policies.lbsda import LBSDA
+from bootleader.policies.lin_giro import LinGiro
+from bootleader.policies.lin_multiplier_bootstrap import LinMultiplierBootstrap
+from bootleader.policies.lin_phe import LinPHE
 from bootleader.policies.lin_reboot import LinReBoot
 from bootleader.policies.lin_thompson import LinThompson
 from bootleader.policies.lin_ucb import LinUCB
@@ -87,6 +91,9 @@ CONTEXTUAL_POLICIES: tuple[ContextualPolicy, ...] = (
     LinReBoot(sd_weights=0.3),
     LinThompson(),
     LinUCB(),
+    LinPHE(),
+    LinMultiplierBootstrap(),
+    LinGiro(),
 )
 
 # The public names, in the order of the API reference. ``bootleader`` exports them all.
@@ -128,6 +135,9 @@ __all__ = [
     "LinReBoot",
     "LinThompson",
     "LinUCB",
+    "LinPHE",
+    "LinMultiplierBootstrap",
+    "LinGiro",
     "Policy",
     "Knowledge",
     "IndexRule",
@@ -136,4 +146,5 @@ __all__ = [
     "ChoiceRule",
     "ContextualPolicy",
     "LinearRule",
+    "CoefficientRule",
 ]

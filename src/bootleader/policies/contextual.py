@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from bootleader._core.coefficient_rules import CoefficientRule
 from bootleader._core.linear_rules import LinearRule
 from bootleader._core.rules import UNKNOWN_SD
-from bootleader._core.validation import positive
+from bootleader._core.validation import positive, real
 from bootleader.policies.base import Written
 
 
@@ -36,7 +37,7 @@ class ContextualPolicy(Written):
     """
 
     @property
-    def rule(self) -> LinearRule:
+    def rule(self) -> LinearRule | CoefficientRule:
         """The rule by which an arm's index is drawn."""
         raise TypeError(f"{type(self).__name__} defines no rule")
 
@@ -79,3 +80,9 @@ def validated_noise_sd(given: Any) -> None:
             raise ValueError(f"noise_sd must be a number or 'oracle', got {given!r}")
     else:
         positive("noise_sd", given)
+
+
+def check_pseudo_rewards(low: Any, high: Any) -> None:
+    """Check two pseudo rewards: finite numbers, the first below the second."""
+    real("low", low, "a finite number")
+    real("high", high, f"a finite number above low ({low!r})", low=float(low))

@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bootleader._core.arm_parameters import RewardParameters
+from bootleader._core.coefficient_rules import CoefficientRule, new_evidence
 from bootleader._core.context_parameters import CONTEXTS, ContextParameters
-from bootleader._core.linear_rules import LinearArm
+from bootleader._core.linear_model import new_models
+from bootleader._core.linear_rules import LinearArm, LinearRule
 from bootleader._core.rng import Purpose, Stream, run_key, stream_of, stride_of
 from bootleader._core.rules import SharedStatistics
 from bootleader.bandits import Bandit, ContextualBandit
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
 
 PARAMETERS = 5
 POLICY_RANDOMNESS, BANDIT_RANDOMNESS = 6, 9  # spawn keys of the generators of users' Python policies and bandits
-LAWS = tuple(dict.fromkeys(policy.rule.law for policy in CONTEXTUAL_POLICIES))
+RULES = tuple(policy.rule for policy in CONTEXTUAL_POLICIES)
+LAWS = tuple(dict.fromkeys(rule.law for rule in RULES if isinstance(rule, LinearRule)))
+COEFFICIENT_RULES = tuple((rule.draw, rule.learn) for rule in RULES if isinstance(rule, CoefficientRule))
 
 
 @runtime_checkable
@@ -92,7 +96,11 @@ def functions_and_plan(policy: ContextualPolicy, bandit: Any, rounds: int) -> tu
         return (library, library.index(function)) if function in library else ((canonical(function),), 0)
 
     own = isinstance(bandit, ContextualBandit)
-    laws, law = group(rule.law, LAWS)
+    if isinstance(rule, CoefficientRule):
+        pairs, law = group_of_draws(rule)
+        laws, learns = (tuple(column) for column in zip(*pairs, strict=True))
+    else:
+        (laws, law), learns = group(rule.law, LAWS), ()
     draws, draw = group(bandit.draw, FEATURE_DRAWS) if own else (FEATURE_DRAWS, 0)
     links, link = group(bandit.link, LINKS) if own else (LINKS, 0)
     pays, pay = group(bandit.pay, PAYS) if own else (PAYS, 0)
@@ -113,7 +121,36 @@ def functions_and_plan(policy: ContextualPolicy, bandit: Any, rounds: int) -> tu
         disjoint=disjoint,
         horizon=rounds,
     )
-    return Functions(laws, links, pays, draws), plan
+    return Functions(laws, links, pays, draws, learns), plan
+
+
+def group_of_draws(rule: CoefficientRule) -> tuple[tuple[Any, ...], int]:
+    """The pairs of draw and learn that share a kernel with those of a rule, and the place of its pair."""
+    from bootleader._core.numba_bridge import canonical
+
+    pair = rule.draw, rule.learn
+    if pair in COEFFICIENT_RULES:
+        return COEFFICIENT_RULES, COEFFICIENT_RULES.index(pair)
+    return (tuple(map(canonical, pair)),), 0
+
+
+def parts_of(rule: Any) -> tuple[Any, ...]:
+    """The functions of a round that a rule has instead of the usual ones."""
+    from bootleader._core.kernels import linear_draws
+
+    return linear_draws.PARTS if isinstance(rule, CoefficientRule) else ()
+
+
+def new_state(policy: ContextualPolicy, parameters: Any, noise_sd: Any, plan: LinearPlan, streams: Any) -> Any:
+    """A run before the first round; streams of lists are for a run in Python."""
+    from bootleader._core.kernels.linear_draws import new_coefficient_run
+    from bootleader._core.kernels.linear_state import new_run
+
+    plain = isinstance(streams.noise, list)
+    if not isinstance(policy.rule, CoefficientRule):
+        return new_run(parameters, noise_sd, plan, plain)
+    stream = Stream(streams.noise, 0, streams.stride)
+    return new_coefficient_run(parameters, noise_sd, plan, plain, policy.rule, plan.horizon, stream)
 
 
 def check_functions(policy: ContextualPolicy, bandit: ContextualBandit) -> None:
@@ -121,9 +158,15 @@ def check_functions(policy: ContextualPolicy, bandit: ContextualBandit) -> None:
     from bootleader._core.numba_bridge import check_compiles
 
     stream, array = Stream(np.zeros(1, np.uint64), 0, np.uint64(1)), np.zeros(1)
-    if policy.rule.law not in LAWS:
+    rule = policy.rule
+    if isinstance(rule, CoefficientRule):
+        if (rule.draw, rule.learn) not in COEFFICIENT_RULES:
+            evidence, params = new_evidence(rule, new_models(1, 1, False), 1, stream), (0.0,) * PARAMETERS
+            check_compiles(rule.draw, (params, evidence, 0, 1, array, stream), f"the draw of {policy!r}", 1)
+            check_compiles(rule.learn, (params, evidence, 0, array, 1.0, stream), f"learn of {policy!r}", 0)
+    elif rule.law not in LAWS:
         arm, shared = LinearArm(*(1.0,) * 10), SharedStatistics(1.0, 1, 1, 1, 1.0)
-        check_compiles(policy.rule.law, ((0.0,) * PARAMETERS, arm, shared), f"the law of {policy!r}", 3)
+        check_compiles(rule.law, ((0.0,) * PARAMETERS, arm, shared), f"the law of {policy!r}", 3)
     if bandit.draw not in FEATURE_DRAWS:
         check_compiles(bandit.draw, (array, np.zeros((1, 1)), stream), f"the features' draw of {bandit!r:.200}", 0)
     if bandit.link not in LINKS:
@@ -153,12 +196,10 @@ def known_sd(policy: ContextualPolicy, arms: int, true_sd: Any) -> npt.NDArray[n
 
 def kernel_arguments(block: Block, runs: Runs, plan: LinearPlan, place: int, plain: bool) -> tuple[Any, ...]:
     """What the kernel is called with for one run of a block."""
-    from bootleader._core.kernels.linear_state import new_run
-
     run, arms = block.first_run + place, block.bandit.arms
-    parameters = block.bandit.parameters_of(block.seed, run)
-    state = new_run(parameters, known_sd(block.policy, arms, parameters.sd), plan, plain)
-    return plan, parameters, streams_of(block.seed, run, arms, plain), state, runs.trajectory, block.checkpoints, place
+    parameters, streams = block.bandit.parameters_of(block.seed, run), streams_of(block.seed, run, arms, plain)
+    state = new_state(block.policy, parameters, known_sd(block.policy, arms, parameters.sd), plan, streams)
+    return plan, parameters, streams, state, runs.trajectory, block.checkpoints, place
 
 
 class LinearPlayer:
@@ -170,16 +211,16 @@ class LinearPlayer:
 
     def start(self, arms: int, dimension: int, rng: Any) -> None:
         from bootleader._core.kernels.linear import plain_parts_for
-        from bootleader._core.kernels.linear_state import new_run
 
         functions, plan = functions_and_plan(self._policy, self._bandit, self._block.rounds)
-        self._plan, self._parts = plan._replace(changing=True), plain_parts_for(functions)
+        self._plan = plan._replace(changing=True)
+        self._parts = plain_parts_for(functions, parts_of(self._policy.rule))
         columns = 1 if plan.disjoint else arms
         empty = np.zeros(arms)
         features = np.zeros((dimension, columns))
         self._parameters = ContextParameters(features, np.zeros((1, 1)), empty, empty, np.zeros(1), empty)
-        self._state = new_run(self._parameters, known_sd(self._policy, arms, None), self._plan, True)
-        streams = streams_of(self._block.seed, self._run, arms, True)
+        streams, sd = streams_of(self._block.seed, self._run, arms, True), known_sd(self._policy, arms, None)
+        self._state = new_state(self._policy, self._parameters, sd, self._plan, streams)
         self._noise, self._spare = (Stream(states, 0, streams.stride) for states in (streams.noise, streams.spare))
 
     def _show(self, features: Any) -> None:
@@ -323,7 +364,11 @@ def play_contexts(
     functions, plan = functions_and_plan(policy, bandit, block.rounds)
     if block.compiled:
         check_functions(policy, bandit)
-    kernel = kernel_for(functions) if block.compiled else plain_parts_for(functions)["advance_linear"]
+    own_parts = parts_of(policy.rule)
+    if block.compiled:
+        kernel = kernel_for(functions, own_parts)
+    else:
+        kernel = plain_parts_for(functions, own_parts)["advance_linear"]
 
     def arguments_of(place: int, streams: Any) -> tuple[Any, ...]:
         return kernel_arguments(block, runs, plan, place, not block.compiled)

@@ -16,6 +16,7 @@ import numpy as np
 
 from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.code_fingerprint import code_digest
+from bootleader._core.coefficient_rules import CoefficientRule
 from bootleader._core.rng import Stream
 from bootleader._core.rules import (
     ArmHistory,
@@ -77,12 +78,19 @@ def simulation_fingerprint(policy: Any, bandit: Any) -> str:
 
 
 def _contextual_fingerprint(policy: Any, bandit: ContextualBandit) -> str:
-    from bootleader._core.kernels import linear
+    from bootleader._core.kernels import linear, linear_draws
 
+    rule = policy.rule
+    parts: tuple[Any, ...] = linear.PARTS
+    functions: tuple[Any, ...] = ()
+    if isinstance(rule, CoefficientRule):
+        parts, functions = (*parts, *linear_draws.PARTS), (rule.draw, rule.learn)
+    else:
+        functions = (rule.law,)
     laws = [getattr(getattr(bandit, name, None), "start", None) for name in ("features", "coefficients")]
     drawn = (type(bandit).parameters_from, *(getattr(start, "__func__", None) for start in laws))
-    own = (policy.rule.law, bandit.draw, bandit.link, bandit.pay)
-    return _cached_digest((linear.advance_linear, *linear.PARTS), own, drawn, type(policy).known_sd)
+    own = (*functions, bandit.draw, bandit.link, bandit.pay)
+    return _cached_digest((linear.advance_linear, *parts), own, drawn, type(policy).known_sd)
 
 
 _cached_digest = cache(code_digest)  # 30 ms otherwise, for each of the hundreds of cells of a reproduction

@@ -230,7 +230,7 @@ def _is_own_thread(executor: Executor) -> bool:
 
 def _import_kernels(all_of_them: bool) -> None:
     """Import what compiles before threads do, so that no two of them wait for each other's imports."""
-    names = ("run_setup", "trajectory", "lockstep", "history", "large_k", "general", "linear")
+    names = ("run_setup", "trajectory", "lockstep", "history", "large_k", "general", "linear", "linear_draws")
     for name in names[: None if all_of_them else 2]:
         importlib.import_module(f"bootleader._core.kernels.{name}")
 

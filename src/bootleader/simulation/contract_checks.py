@@ -12,8 +12,8 @@ import numpy as np
 
 from bootleader._core.arm_parameters import ArmParameters
 from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule
-from bootleader.bandits import AffineBandit, Bandit, BernoulliBandit, GaussianBandit
-from bootleader.policies import Policy, ReBoot
+from bootleader.bandits import AffineBandit, Bandit, BernoulliBandit, ContextualBandit, GaussianBandit, LinearBandit
+from bootleader.policies import CoefficientRule, ContextualPolicy, LinearRule, Policy, ReBoot
 from bootleader.simulation._python_loop import PythonBandit, PythonPolicy
 from bootleader.simulation._simulate import simulate
 
@@ -28,10 +28,11 @@ def check_policy(policy: Any, bandit: Any = None) -> list[str]:
 
     Parameters
     ----------
-    policy : Policy, or object with start, pull and update
+    policy : Policy, ContextualPolicy, or object with start, pull and update
         An example of the policy.
-    bandit : Bandit, optional
-        What to play it on; by default Gaussian or Bernoulli rewards, as its ``reward_range`` allows.
+    bandit : Bandit or ContextualBandit, optional
+        What to play it on; by default Gaussian or Bernoulli rewards, as its ``reward_range`` allows, and three arms
+        with two fixed features for a contextual policy.
 
     Returns
     -------
@@ -51,7 +52,7 @@ def check_policy(policy: Any, bandit: Any = None) -> list[str]:
     >>> check_policy(ReBoot(sigma_a=1.5))[0]
     'parameters cannot be changed'
     """
-    if isinstance(policy, Policy):
+    if isinstance(policy, Policy | ContextualPolicy):
         return _check_library_policy(policy, bandit)
     if isinstance(policy, PythonPolicy):
         return _check_python_policy(policy, bandit)
@@ -92,14 +93,18 @@ def check_bandit(bandit: Any) -> list[str]:
     raise TypeError(f"a bandit is a Bandit, or has arms, means(t) and pay(arm, t, rng); got {bandit!r}")
 
 
-def _check_library_policy(policy: Policy, bandit: Any) -> list[str]:
+def _check_library_policy(policy: Policy | ContextualPolicy, bandit: Any) -> list[str]:
     kind = type(policy)
     _check_value(policy, "policy")
     rule = policy.rule
-    _ensure(
-        isinstance(rule, IndexRule | HistoryRule | ChoiceRule),
-        f"{kind.__name__}.rule must be an IndexRule, a HistoryRule or a ChoiceRule, got {rule!r:.200}",
-    )
+    if isinstance(policy, ContextualPolicy):
+        fits, accepted = isinstance(rule, LinearRule | CoefficientRule), "a LinearRule or a CoefficientRule"
+    else:
+        fits, accepted = (
+            isinstance(rule, IndexRule | HistoryRule | ChoiceRule),
+            "an IndexRule, a HistoryRule or a ChoiceRule",
+        )
+    _ensure(fits, f"{kind.__name__}.rule must be {accepted}, got {rule!r:.200}")
     _ensure(
         isinstance(rule.params, tuple) and all(type(number) is float for number in rule.params),
         f"the params of {kind.__name__}.rule must be a tuple of floats, got {rule.params!r}: write float(...)",
@@ -113,7 +118,7 @@ def _check_library_policy(policy: Policy, bandit: Any) -> list[str]:
         "the rule is data",
         "compiled play equals plain play bit for bit",
     ]
-    if policy.equivariant:
+    if isinstance(policy, Policy) and policy.equivariant:
         _check_equivariance(policy, bandit)
         done.append("rewards aY + b give the same choices")
     return done
@@ -140,14 +145,16 @@ def _check_value(value: Any, what: str) -> None:
     _ensure(repr(same) == repr(value), f"a pickled {kind.__name__} comes back as {same!r}, not {value!r}")
 
 
-def _suitable(policy: Policy) -> Bandit:
+def _suitable(policy: Policy | ContextualPolicy) -> Bandit | ContextualBandit:
+    if isinstance(policy, ContextualPolicy):
+        return LinearBandit(((1.0, 0.0), (0.0, 1.0), (0.6, 0.6)), (0.5, 0.3))
     unbounded = policy.reward_range == (-math.inf, math.inf)
     return GaussianBandit((0.5, 0.0, 0.2)) if unbounded else BernoulliBandit((0.5, 0.2, 0.3))
 
 
-def _check_same_bits(policy: Any, bandit: Bandit, what: str) -> None:
+def _check_same_bits(policy: Any, bandit: Any, what: str) -> None:
     size = {"rounds": max(ROUNDS, 3 * bandit.arms), "runs": RUNS, "seed": SEED}
-    compiled, plain = (simulate(policy, bandit, **size, compiled=flag) for flag in (True, False))  # type: ignore[arg-type]
+    compiled, plain = (simulate(policy, bandit, **size, compiled=flag) for flag in (True, False))
     different = np.flatnonzero((compiled.final_regret != plain.final_regret)[0])
     _ensure(
         different.size == 0 and np.array_equal(compiled.pulls, plain.pulls),

@@ -434,23 +434,25 @@ class Functions(NamedTuple):
     links: tuple[Any, ...]
     pays: tuple[Any, ...]
     draws: tuple[Any, ...]
+    learns: tuple[Any, ...] = ()  # of rules that draw coefficients, whose draws are in the place of laws
 
 
-SLOTS = ("law_of", "link_of", "pay_of", "draw_of")
+SLOTS = ("law_of", "link_of", "pay_of", "draw_of", "learn_of")
 _kernels: dict[str, Any] = {}
 
 
-def kernel_for(functions: Functions) -> Any:
-    """The compiled kernel for these functions."""
-    digest = code_digest(*functions, PARTS, advance_linear)[:16]
+def kernel_for(functions: Functions, own_parts: tuple[Any, ...] = ()) -> Any:
+    """The compiled kernel for these functions; ``own_parts`` replace the functions of the same name in a round."""
+    digest = code_digest(*functions, PARTS, own_parts, advance_linear)[:16]
     if digest not in _kernels:
         names = {
             name: switch(f"linear_{name}_{digest}", [compiled(function) for function in group])
             for name, group in zip(SLOTS, functions, strict=True)
+            if group
         }
-        namespace = {**globals(), **names}
+        namespace = {**_globals_of(own_parts), **names}
         parts = {}
-        for part in PARTS:
+        for part in _replaced(own_parts):
             made = FunctionType(part.__code__, namespace, f"{part.__name__}_{digest}")
             made.__qualname__, made.__module__ = made.__name__, part.__module__
             parts[part.__name__] = namespace[part.__name__] = made
@@ -460,14 +462,24 @@ def kernel_for(functions: Functions) -> Any:
     return _kernels[digest]
 
 
-def plain_parts_for(functions: Functions) -> dict[str, Any]:
+def _replaced(own_parts: tuple[Any, ...]) -> list[Any]:
+    """The functions of a round, some of them replaced."""
+    return list({part.__name__: part for part in (*PARTS, *own_parts)}.values())
+
+
+def _globals_of(own_parts: tuple[Any, ...]) -> dict[str, Any]:
+    """What the functions of a round may refer to."""
+    return {**globals(), **{name: value for part in own_parts for name, value in part.__globals__.items()}}
+
+
+def plain_parts_for(functions: Functions, own_parts: tuple[Any, ...] = ()) -> dict[str, Any]:
     """The functions of a round by name, to run in Python: ``advance_linear``, ``choose_arm``, ``learn_row``, ..."""
 
     def chosen(group: tuple[Any, ...]) -> Any:
         return lambda which, *arguments: group[which](*arguments)
 
     names = dict(zip(SLOTS, map(chosen, functions), strict=True))
-    namespace = {**globals(), **names, "is_raised": lambda flag: flag[0] != 0}
-    for part in (*PARTS, advance_linear):
+    namespace = {**_globals_of(own_parts), **names, "is_raised": lambda flag: flag[0] != 0}
+    for part in (*_replaced(own_parts), advance_linear):
         namespace[part.__name__] = FunctionType(part.__code__, namespace, part.__name__)
     return namespace
