@@ -100,7 +100,7 @@ def test_rare_rewards_without_bounds_wait_and_with_bounds_do_not():
     waiting = bl.verdict(log, unit="visit")
     assert not waiting.arms[0].is_ready
     assert waiting.sentence.startswith("not yet: about 2,")
-    assert "too few different rewards of blue" in waiting.sentence
+    assert "too little is known so far of how the rewards of blue vary" in waiting.sentence
     assert bl.verdict(log, low=0, high=1).comparisons[0].outcome == "worse"
 
 

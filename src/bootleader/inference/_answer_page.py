@@ -87,10 +87,9 @@ def _rows(answer: Verdict, order: list[int]) -> list[dict[str, Any]]:
     first, last = min(ends, default=0.0), max(ends, default=1.0)
     span = (first, last) if last > first else (first - 1.0, last + 1.0)
     rows = []
-    for place, number in enumerate(order):
-        arm = answer.arms[number]
+    arms = [answer.arms[number] for number in order]
+    for arm, colour in zip(arms, _charts.colours_of([arm.arm for arm in arms]), strict=True):
         scale = arm.high - arm.low if arm.is_ready else 0.0
-        colour = _charts.colour_of(place)
         low, high = _words.number(arm.low, scale), _words.number(arm.high, scale)
         rows.append({
             "name": arm.arm, "colour": colour, "rewards": f"{arm.rewards:,}",

@@ -13,13 +13,22 @@ from bootleader.inference._moments import Floats
 from bootleader.inference._sentences import number
 
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#B07D00", "#A8508A", "#56B4E9", "#6B4C9A", "#8C8C00")
+NAMED: Final = {"blue": "#0072B2", "red": "#D55E00", "green": "#009E73", "yellow": "#B07D00", "purple": "#6B4C9A"}
 OTHERS: Final = "#8b949e"
 MOST_LINES: Final = 6
 
 
-def colour_of(place: int) -> str:
-    """The colour of an arm by its place in the order of the page."""
-    return COLOURS[place] if place < len(COLOURS) else OTHERS
+def colours_of(names: list[str]) -> list[str]:
+    """A colour for every arm, in this order. An arm that is named after a colour gets that one.
+
+    Examples
+    --------
+    >>> colours_of(["green", "large"]) == [NAMED["green"], COLOURS[0]]
+    True
+    """
+    named = {name: NAMED[name.lower()] for name in names if name.lower() in NAMED}
+    free = iter([colour for colour in COLOURS if colour not in named.values()])
+    return [named.get(name) or next(free, OTHERS) for name in names]
 
 
 class Frame:
@@ -88,18 +97,18 @@ def interval_chart(past: History, order: list[int], names: list[str], unit: str,
     y_range = _range(past, shown)
     frame = Frame(size, (0.0, float(past.visits[-1])), y_range, 64)
     parts = frame.axes(f"{unit}s")
-    for place, arm in reversed(list(enumerate(shown))):
+    colours = colours_of([names[arm] for arm in order])
+    for arm, colour in reversed(list(zip(shown, colours, strict=False))):
         ready = np.flatnonzero(np.isfinite(past.low[:, arm]))
-        colour = colour_of(place)
         for run in np.split(ready, np.flatnonzero(np.diff(ready) > 1) + 1) if len(ready) else []:
             corners = [(i, past.high[i, arm]) for i in run] + [(i, past.low[i, arm]) for i in run[::-1]]
             points = " ".join(f"{frame.x(past.visits[i]):.1f},{frame.y(v):.1f}" for i, v in corners)
             parts.append(f'<polygon points="{points}" fill="{colour}" fill-opacity=".17"/>')
-    for place, arm in reversed(list(enumerate(shown))):
+    for arm, colour in reversed(list(zip(shown, colours, strict=False))):
         known = np.flatnonzero(np.isfinite(past.mean[:, arm]))
         points = " ".join(f"{frame.x(past.visits[i]):.1f},{frame.y(past.mean[i, arm]):.1f}" for i in known)
         parts.append(
-            f'<polyline points="{points}" fill="none" stroke="{colour_of(place)}" stroke-width="2.2">'
+            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.2">'
             f"<title>{escape(names[arm])}</title></polyline>"
         )
     return frame.svg("Mean and interval of each arm over time", parts)
@@ -123,13 +132,13 @@ def traffic_chart(past: History, order: list[int], names: list[str], unit: str, 
     starts = np.concatenate([[0.0], past.visits[:-1]])
     parts = []
     floor = np.zeros(len(past.visits))
-    for place, arm in enumerate(order):
+    for arm, colour in zip(order, colours_of([names[arm] for arm in order]), strict=True):
         top = floor + past.share[:, arm]
         upper = _steps(frame, starts, past.visits, top)
         lower = _steps(frame, starts, past.visits, floor)[::-1]
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in upper + lower)
         parts.append(
-            f'<polygon points="{points}" fill="{colour_of(place)}" fill-opacity=".85" stroke="#fff" stroke-width=".6">'
+            f'<polygon points="{points}" fill="{colour}" fill-opacity=".85" stroke="#fff" stroke-width=".6">'
             f"<title>{escape(names[arm])}</title></polygon>"
         )
         floor = top

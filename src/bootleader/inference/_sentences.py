@@ -74,4 +74,4 @@ def waiting(arms: list[str], more: int | None, unit: str) -> str:
     """The sentence of arms that have seen too few of the events that make up their variance."""
     who = " and ".join(arms)
     needed = f"about {rounded(more)} more {unit}s" if more else "how many more cannot be told yet"
-    return f"not yet: {needed}; too few different rewards of {who} so far for rewards without bounds"
+    return f"not yet: {needed}; too little is known so far of how the rewards of {who} vary"
