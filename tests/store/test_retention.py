@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 import bootleader as bl
 from bootleader.store import _schema, _sql
+from bootleader.store._events import Event, Kind, new_event
+from bootleader.store._settings import Settings
 from tests.store.test_experiment import reason_of
 
 
@@ -125,27 +129,53 @@ def test_vacuum_deletes_removed_experiments(store):
     assert len(other.log()) == 1
 
 
-def test_a_store_of_the_first_version_is_brought_up_to_date(store_url, monkeypatch):
+# Rows as the first version wrote them, checksums included: kind, decision, version, arm, old, value, round, side, time,
+# crc, probability, unit, assignment, event, seen, detail, crc_rest.
+ARM = '{"change": "create", "arms": [{"name": "a", "metadata": null, "noise_sd": 1.0}]}'
+OLD_ROWS = [
+    (6, "#experiment", 1, -1, None, None, 0, 0, 1.0, 2894445401, None, None, None, None, None, ARM, 1996614097),
+    (1, "old-1", 0, 0, None, None, 0, 0, 1.0, 2750953828, 0.5, "u", None, None, None, "recorded", 1735737025),
+    (2, "old-1", 1, 0, None, 2.0, 0, 0, 1.0, 3587821670, None, None, None, "e", None, None, 3741065814),
+]
+
+
+def old_insertion(is_sqlite: bool) -> str:
+    columns = [name for name in Event._fields[1:] if name != "context"]
+    place = "seq" if is_sqlite else "txn"
+    value = "(SELECT count(*) + 1 FROM bootleader_events)" if is_sqlite else "pg_current_xact_id()::text::bigint"
+    marks = ", ".join("?" for _ in columns)
+    return f"INSERT INTO bootleader_events (experiment, {place}, {', '.join(columns)}) VALUES (1, {value}, {marks})"
+
+
+@pytest.mark.parametrize("version", range(1, _schema.VERSION))
+def test_a_store_of_an_older_version_is_brought_up_to_date(store_url, monkeypatch, version):
     with monkeypatch.context() as first:
-        first.setattr(_sql, "VERSION", 1)
+        first.setattr(_sql, "VERSION", version)
         with bl.Store(store_url) as old:
             backend = old._backend
-            assert backend.rows("SELECT version FROM bootleader_schema") == [(1,)]
-            first_event = bl.store._events.new_event(
-                bl.store._events.Kind.CHANGE, "#experiment", 1, time=1.0,
-                detail='{"change": "create", "arms": [{"name": "a", "metadata": null, "noise_sd": 1.0}]}',
-            )  # fmt: skip
-            settings = bl.store._settings.Settings.of(bl.UCB1(), 1, True, None, None, 1.0, True)
-            found = backend.create("old", settings.to_json(), [first_event], 1.0)
-            decision = bl.store._events.new_event(
-                bl.store._events.Kind.DECISION, "old-1", 0, arm=0, time=1.0, seen=backend.start, detail="recorded"
-            )
-            backend.append(found.id, [decision])
+            assert backend.rows("SELECT version FROM bootleader_schema") == [(version,)]
+            settings = Settings.of(bl.UCB1(), 1, True, None, None, 1.0, True)
+            backend.create("old", settings.to_json(), [], 1.0)
+            insertion = old_insertion(store_url.startswith("sqlite"))
+            for row in OLD_ROWS:
+                backend.write(partial(_execute, insertion, row))
     with bl.Store(store_url) as new:
         assert new._backend.rows("SELECT version FROM bootleader_schema") == [(_schema.VERSION,)]
         old = new.open("old")
-        assert old.reward("old-1", 2.0) == bl.Receipt.COUNTED
+        assert old.log()["reward"].tolist() == [2.0]
+        assert old.amend("old-1", 3.0) == bl.Receipt.COUNTED
         assert old.fold(0.5) == 0
-        assert old.check()
+        assert old.check(), str(old.check())
+        running = new_event(Kind.DECISION, "old-2", 0, arm=0, time=1.0, detail="recorded")
+        new._backend.write(partial(_execute, insertion, running[1:18]))  # a process of the old version that goes on
+        assert old.reward("old-2", 1.0) == bl.Receipt.COUNTED
+        features = bl.Features(visits=float)
+        page = new.create("page", bl.AdaptiveLinReBoot(), ["a", "b"], features=features)
+        page.reward(page.decide(context={"visits": 3}).id, 1.0)
+        assert page.check()
     with bl.Store(store_url) as again:
-        assert again.open("old").summary()["pulls"].tolist() == [1]
+        assert again.open("old").summary()["pulls"].tolist() == [2]
+
+
+def _execute(sql, args, execute) -> None:
+    execute(sql, args)

@@ -13,6 +13,32 @@ from bootleader.agent.agent import Agent
 from bootleader.agent.features import Features, Values
 
 
+def needs_constant(policy: Any, features: Features) -> bool:
+    """Whether a 1 is put at the end of the features: the model has no intercept of its own."""
+    return features.intercept and not policy.rule.unit_free
+
+
+def linear_learner(policy: Any, features: Features, seed: int, half_life: float | None) -> LinearLearner:
+    """The learner of a contextual policy, without arms."""
+    rule = policy.rule
+    if not isinstance(rule, LinearRule):
+        raise TypeError(f"an agent plays contextual policies whose rule is a LinearRule; simulate {policy!r}")
+    kind = SharedLearner if features.of_arms else LinearLearner
+    dimension = features.dimension + needs_constant(policy, features)
+    return kind(rule, dimension, not features.intercept, seed, half_life)
+
+
+def checked_context(features: Features, context: Any, who: str) -> Any:
+    """The values of a context; with features of arms, those of each arm by its name."""
+    if context is None:
+        raise TypeError(f"give a context with {', '.join(map(shown, features))}: {who} has features")
+    if not features.of_arms:
+        return features.checked(context)
+    if not isinstance(context, Mapping):
+        raise TypeError(f"context must be a mapping of arm to features, got {shown(context)}")
+    return {name: features.checked(own) for name, own in context.items()}
+
+
 class ContextualCore(Agent):
     """Features, and how a context reaches the learner."""
 
@@ -25,24 +51,13 @@ class ContextualCore(Agent):
         self.features = features
 
     def _new_learner(self) -> LinearLearner:
-        rule = self.policy.rule
-        if not isinstance(rule, LinearRule):
-            raise TypeError(f"an agent plays contextual policies whose rule is a LinearRule; simulate {self.policy!r}")
-        self._constant = self.features.intercept and not rule.unit_free
-        features = self.features
-        kind = SharedLearner if features.of_arms else LinearLearner
-        return kind(rule, features.dimension + self._constant, not features.intercept, self.seed, self.half_life)
+        self._constant = needs_constant(self.policy, self.features)
+        return linear_learner(self.policy, self.features, self.seed, self.half_life)
 
     # Contexts ------------------------------------------------------------------------------------------------------
 
     def _checked(self, context: Any) -> Any:
-        if context is None:
-            raise TypeError(f"give a context with {', '.join(map(shown, self.features))}: the agent has features")
-        if not self.features.of_arms:
-            return self.features.checked(context)
-        if not isinstance(context, Mapping):
-            raise TypeError(f"context must be a mapping of arm to features, got {shown(context)}")
-        return {name: self.features.checked(own) for name, own in context.items()}
+        return checked_context(self.features, context, "the agent")
 
     def _look_at(self, values: Any) -> None:
         """Let the learner see a checked context."""

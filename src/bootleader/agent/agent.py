@@ -35,6 +35,15 @@ from bootleader.agent.traffic import Traffic, unit_of
 from bootleader.policies import ContextualPolicy, Policy
 
 
+def wrong_policy(policy: Any) -> TypeError:
+    """The error for a policy that an agent does not play, with or without features."""
+    if isinstance(policy, ContextualPolicy):
+        return TypeError(f"{policy!r} needs contexts: give features=, such as Features(visits=float)")
+    if isinstance(policy, Policy):
+        return TypeError(f"{policy!r} sees no contexts: with features= play AdaptiveLinReBoot() or another such policy")
+    return TypeError(f"policy must be a policy of the library, such as AdaptiveReBoot(), got {shown(policy)}")
+
+
 class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
     """A policy at work in a program, on arms with names.
 
@@ -108,7 +117,7 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
 
             self.__class__ = ContextualAgent  # one name for both kinds, and one signature
         if not isinstance(policy, ContextualPolicy if features is not None else Policy):
-            raise self._wrong_policy(policy)
+            raise wrong_policy(policy)
         self._set_features(features)
         ledger = Ledger(whole("max_open", max_open, 1), positive("max_age", max_age), clock)
         super().__init__(policy, named_arms(arms), seed, maximize, half_life, ledger, traffic)
@@ -116,16 +125,6 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
     def _set_features(self, features: Features | None) -> None:
         if features is not None:
             raise TypeError("a subclass of Agent takes no features: make one of ContextualAgent")
-
-    @staticmethod
-    def _wrong_policy(policy: Any) -> TypeError:
-        if isinstance(policy, ContextualPolicy):
-            return TypeError(f"{policy!r} needs contexts: give features=, such as Features(visits=float)")
-        if isinstance(policy, Policy):
-            return TypeError(
-                f"{policy!r} sees no contexts: with features= play AdaptiveLinReBoot() or another such policy"
-            )
-        return TypeError(f"policy must be a policy of the library, such as AdaptiveReBoot(), got {shown(policy)}")
 
     # Choose and learn ----------------------------------------------------------------------------------------------
 

@@ -9,10 +9,15 @@ from bootleader._core.text import shown
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._decisions import DEFAULT_LIMIT, Assignment, Group, OpenDecision
 from bootleader.agent._initial_pulls import InitialPulls
+from bootleader.agent._laws import Laws
 from bootleader.agent._learner import HistoryLearner
+from bootleader.agent._linear_laws import ContextArm
+from bootleader.agent._linear_learner import LinearLearner
+from bootleader.agent._shared_learner import SharedLearner
 from bootleader.agent.agent import Agent
 from bootleader.agent.traffic import Traffic
 from bootleader.store._events import Event, Kind, Side, new_event
+from bootleader.store._model_sums import LoggedContext, plain_model
 from bootleader.store._settings import Settings
 
 if TYPE_CHECKING:
@@ -31,7 +36,10 @@ def imported(agent: Any, traffic: Traffic | None) -> tuple[Settings, dict[str, A
         agent._finish()
         learner, ledger = agent._learner, agent._ledger
         traffic = agent.traffic if traffic is None else traffic
-        settings = Settings.of(agent.policy, agent.seed, agent.maximize, agent.half_life, traffic, ledger.max_age, True)
+        settings = Settings.of(
+            agent.policy, agent.seed, agent.maximize, agent.half_life, traffic, ledger.max_age, True,
+            getattr(agent, "features", None),
+        )  # fmt: skip
         states = [learner.state_now(slot) for slot in range(len(agent._names))]
         arms: list[dict[str, Any]] = [
             {
@@ -47,10 +55,12 @@ def imported(agent: Any, traffic: Traffic | None) -> tuple[Settings, dict[str, A
         numbers = {arm["name"]: number for number, arm in enumerate(arms)}
         learnt = [_learnt(number, arm, agent) for number, arm in enumerate(states) if arm.rewards]
         rounds = learner.rounds
+        models = _models(agent, states)
         events = [
             new_event(
                 Kind.DECISION, decision_id, 0, arm=numbers[decision.arm], round_=rounds, time=decision.time,
                 side=_SIDES[Group(decision.group)], detail="imported",
+                context=None if decision.context is None else LoggedContext(None, 1.0, decision.context).to_text(),
             )
             for decision_id, decision in ledger.awaited()
             if decision.arm in numbers
@@ -62,7 +72,22 @@ def imported(agent: Any, traffic: Traffic | None) -> tuple[Settings, dict[str, A
             )
             for place, (unit, kept) in enumerate(ledger.units.items())
         ]  # fmt: skip
-    return settings, {"change": "create", "arms": arms, "rounds": rounds, "learnt": learnt}, events
+    change = {"change": "create", "arms": arms, "rounds": rounds, "learnt": learnt}
+    return settings, {**change, "models": models} if models else change, events
+
+
+def _models(agent: Agent, states: list[ArmState]) -> list[Any]:
+    """The models of an agent with contexts: arm, number of rows and sums of each."""
+    learner = agent._learner
+    if isinstance(learner, SharedLearner):
+        model = learner.model
+        rows = int(model.count) if agent.half_life is None else sum(arm.rewards for arm in states)
+        return [[None, rows, plain_model(model, agent.maximize)]] if model.count else []
+    return [
+        [number, arm.rewards, plain_model(arm.model, agent.maximize)]
+        for number, arm in enumerate(states)
+        if isinstance(arm, ContextArm) and arm.rewards
+    ]
 
 
 def _learnt(number: int, arm: ArmState, agent: Agent) -> list[Any]:
@@ -87,9 +112,10 @@ def exported(writer: Writer) -> Agent:
         playing = state.playing
         removed = [arm.name for arm in state.arms if arm.removed and arm.name not in {other.name for other in playing}]
         rounds = state.rounds
+        models = (learner.model, learner.laws) if isinstance(learner, SharedLearner) else (None, learner.laws)
     agent = Agent(
         settings.policy, {arm.name: arm.metadata for arm in playing}, seed=settings.seed, maximize=settings.maximize,
-        half_life=settings.half_life, max_age=settings.max_age, traffic=settings.traffic,
+        half_life=settings.half_life, features=state.features, max_age=settings.max_age, traffic=settings.traffic,
     )  # fmt: skip
     slots = {arm.number: slot for slot, arm in enumerate(playing)}
     for arm, tally in zip(states, playing, strict=True):
@@ -98,7 +124,8 @@ def exported(writer: Writer) -> Agent:
         slot = slots.get(event.arm)
         if slot is not None:
             group = _GROUPS[Side(event.side)] if state.sides is not None else Group.PLAIN
-            agent._ledger.open[event.decision] = OpenDecision(playing[slot].name, event.time, True, group)
+            context = None if event.context is None else tuple(LoggedContext.of(event.context).values)
+            agent._ledger.open[event.decision] = OpenDecision(playing[slot].name, event.time, True, group, context)
             states[slot].in_flight += event.side != Side.HOLDOUT
     for unit, event in list(units.items())[-DEFAULT_LIMIT:]:
         if event.arm in slots:
@@ -109,6 +136,12 @@ def exported(writer: Writer) -> Agent:
     filled.arms, filled.rounds, filled.stale = states, rounds, True
     needed = filled.initial_pulls
     filled.initial = InitialPulls(slot for slot, arm in enumerate(states) if arm.active and arm.expected < needed)
+    if isinstance(filled, LinearLearner):
+        shared, laws = models
+        if isinstance(filled, SharedLearner) and shared is not None:
+            filled.model = shared
+        if laws.playing and rounds:
+            filled.laws = Laws.none(laws.pooled, rounds)
     filled.commit([])
     return Agent.from_json(agent.to_json(), policies=[type(settings.policy)], max_size=2**62)
 

@@ -8,7 +8,6 @@ from typing import Any
 from bootleader._core.text import shown
 from bootleader.agent._learner_factory import sd_of_new_arm
 from bootleader.agent._validation import arm_name, metadata_of
-from bootleader.policies import Policy
 from bootleader.store._state import State
 from bootleader.store._writer import Writer
 
@@ -17,7 +16,7 @@ class ArmCalls:
     """What a program does with an experiment's arms."""
 
     _writer: Writer
-    policy: Policy
+    policy: Any
 
     @property
     def arms(self) -> dict[str, Any]:
@@ -62,6 +61,32 @@ class ArmCalls:
                 )
             self._writer.check_floor(state, 1)
             return {"change": "add_arm", "arms": [{"name": name, "metadata": metadata, "noise_sd": sd}]}
+
+        self._writer.alter(change)
+
+    def add_category(self, feature: str, category: str) -> None:
+        """Take in a new category of a feature, for all processes, with a coefficient that starts at 0.
+
+        Parameters
+        ----------
+        feature : str
+            Name of a feature that has categories.
+        category : str
+            The new one.
+
+        Raises
+        ------
+        LookupError
+            If there is no such feature.
+        TypeError, ValueError
+            If the experiment has no features, the feature no categories, or this one already.
+        """
+
+        def change(state: State) -> dict[str, Any]:
+            if state.features is None:
+                raise TypeError("the experiment has no features")
+            state.features.with_category(feature, category)  # raises
+            return {"change": "add_category", "feature": feature, "category": category}
 
         self._writer.alter(change)
 

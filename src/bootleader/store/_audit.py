@@ -81,13 +81,17 @@ def audited(writer: Writer, replica: Replica, event: Event) -> Audit:
     if origin == "sticky":
         return result(*_sticky(writer, event))
     try:
-        choice = replica.chooser.choose(event.decision, event.unit, event.time)
+        chooser = replica.chooser
+        context = None if event.context is None else chooser.context_of(event.context)
+        choice = chooser.choose(event.decision, event.unit, event.time, context)
     except StoreError as error:
         return result(None, None, False, str(error))
     again = state.arms[choice.arm].name
     agrees = (choice.arm, choice.probability, choice.origin) == (event.arm, event.probability, origin)
     note = "arm and probability come out as they were"
-    if not agrees:
+    if agrees and chooser.logged(choice.arm, context) != event.context:
+        agrees, note = False, "the prediction that the log keeps with the context comes out differently"
+    elif not agrees:
         note = f"the log says {arm!r} with {event.probability!r}, computed again: {again!r} with {choice.probability!r}"
     return result(again, choice.probability, agrees, note)
 

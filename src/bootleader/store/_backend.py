@@ -19,7 +19,7 @@ class Found(NamedTuple):
 
 
 class News(NamedTuple):
-    """Events that were not read before, as rows of seq, the core columns and detail; and what is read with them."""
+    """Events that were not read before, as rows of seq, the core columns, detail, context; what is read with them."""
 
     rows: Sequence[Sequence[Any]]
     horizon: str

@@ -10,6 +10,7 @@ from bootleader._core.validation import counted
 from bootleader.store._audit import audited
 from bootleader.store._errors import StoreError
 from bootleader.store._events import EXPERIMENT, Event, Kind
+from bootleader.store._model_sums import context_of_reward
 from bootleader.store._retention import is_folded
 from bootleader.store._rewards import amount_of, folded
 from bootleader.store._state import State
@@ -91,7 +92,9 @@ def _check_rows(writer: Writer, found: Check) -> list[Event]:
         else:
             chain = chains.setdefault(event.decision, [])
             chain.append((event.kind, amount_of(event)))
-            copied = (event.arm, event.round, event.side) == (before.arm, before.round, before.side)
+            copied = (event.arm, event.round, event.side, event.context) == (
+                before.arm, before.round, before.side, context_of_reward(before.context),
+            )  # fmt: skip
             if event.version != before.version + 1 or event.old != before.value or not copied:
                 found.problems.append(f"event {event.seq} does not follow event {before.seq} of its decision")
             elif folded(chain) != event.value:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bootleader._core.rng import Purpose, Stream, run_key, stream_of, stride_of, uniform
 from bootleader.agent._arm_state import ArmState
@@ -23,6 +23,7 @@ from bootleader.agent._learner import HistoryLearner, Learner
 from bootleader.agent._pending_changes import Draft
 from bootleader.agent._probabilities import choice_chances
 from bootleader.agent._random_streams import Streams
+from bootleader.agent._shared_learner import SharedLearner
 from bootleader.store._errors import StoreError
 from bootleader.store._events import Side
 from bootleader.store._state import ArmTally, State
@@ -48,8 +49,8 @@ class Chooser:
         self._prepared_for = -1
         self._final: tuple[int, list[ArmTally], list[float]] | None = None
 
-    def choose(self, decision: str, unit: str | None, now: float) -> Choice:
-        """The arm for a decision that is made at time ``now``."""
+    def choose(self, decision: str, unit: str | None, now: float, context: Any = None) -> Choice:
+        """The arm for a decision that is made at time ``now``; ``context`` where the experiment has features."""
         state, settings = self.state, self.state.settings
         traffic = settings.traffic
         key = run_key(settings.seed, self._run(decision))
@@ -73,15 +74,33 @@ class Chooser:
         arms = [arm for arm in self._slots if arm.active]
         if not arms:
             raise StoreError("no arm is active: add_arm or resume_arm one first", "unknown")
-        if key is not None and isinstance(learner, HistoryLearner):  # Monte Carlo: on the decision's own stream
+        if key is not None and isinstance(
+            learner, HistoryLearner | SharedLearner
+        ):  # Monte Carlo: on a stream of its own
             learner.streams = _streams(key)
         chances = choice_chances(learner)
         if traffic is not None:
             chances = final_chances(learner, traffic, chances)
         found = [chance for chance, arm in zip(chances.values, self._slots, strict=True) if arm.active]
-        depends_on_more = self.state.lacking or isinstance(learner, HistoryLearner)  # the time, the decision
-        self._final = None if depends_on_more else (self.state.version, arms, found)
+        self._final = None if self.depends_on_more else (self.state.version, arms, found)
         return arms, found
+
+    @property
+    def depends_on_more(self) -> bool:
+        """Whether a choice depends on more than the state: the time, the decision, a context."""
+        return bool(self.state.lacking) or isinstance(self._learner, HistoryLearner)
+
+    def look_at(self, context: Any, now: float) -> None:
+        """Set the context of the next choice, where the experiment has features."""
+
+    def logged(self, arm: int, context: Any) -> str | None:
+        """What is logged of the context."""
+        return None
+
+    @staticmethod
+    def context_of(text: str) -> Any:
+        """The context of a decision in the log."""
+        return None
 
     def _by_index(self, key: int, now: float) -> Choice:
         """Without probabilities: the leader of drawn indices, for very many arms."""
@@ -101,8 +120,8 @@ class Chooser:
 
     def learner(self, now: float) -> Learner:
         """The learner as the state is."""
-        state, learner = self.state, self._learner
         self._refresh()
+        state, learner = self.state, self._learner
         earliest = now - state.settings.max_age
         for tally, arm in zip(self._slots, learner.arms, strict=True):
             arm.active = tally.active

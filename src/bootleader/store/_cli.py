@@ -97,7 +97,7 @@ def _show(opened: Any, given: argparse.Namespace) -> int:
     experiment = opened.open(given.experiment)
     print(experiment)
     print(experiment.summary().to_string())
-    if experiment.half_life is None and len(experiment.arms) > 1:
+    if experiment.half_life is None and experiment.features is None and len(experiment.arms) > 1:
         print(experiment.verdict())
     return 0
 

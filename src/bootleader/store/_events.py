@@ -41,7 +41,7 @@ class Side(IntEnum):
 # Columns that a replica reads, and their checksum; then the others, and theirs.
 CORE: Final = ("kind", "decision", "version", "arm", "old", "value", "round", "side", "time", "crc")
 REST: Final = ("probability", "unit", "assignment", "event", "seen", "detail", "crc_rest")
-COLUMNS: Final = CORE + REST
+COLUMNS: Final = (*CORE, *REST, "context")  # the context belongs to the core; it came with a later version
 
 
 class Event(NamedTuple):
@@ -81,6 +81,8 @@ class Event(NamedTuple):
         Which events the deciding replica had applied.
     detail : str or None
         How a decision came about; the amount of an addition; the JSON of a change.
+    context : str or None
+        The context of a decision, and of its reward: see :class:`bootleader.store._model_sums.LoggedContext`.
     """
 
     seq: int
@@ -101,11 +103,12 @@ class Event(NamedTuple):
     seen: str | None = None
     detail: str | None = None
     crc_rest: int = 0
+    context: str | None = None
 
     @property
     def intact(self) -> bool:
         """Whether both checksums match."""
-        return core_matches(self[1:11]) and self.crc_rest == checksum_of_rest(self[11:17])
+        return core_matches(self[1:11], self.context) and self.crc_rest == checksum_of_rest(self[11:17])
 
 
 _pack = struct.Struct("<iiiqiddd").pack
@@ -113,20 +116,22 @@ _pack = struct.Struct("<iiiqiddd").pack
 
 def checksum_of_core(
     kind: int, decision: str, version: int, arm: int, old: float | None, value: float | None, round_: int,
-    side: int, time: float,
+    side: int, time: float, context: str | None = None,
 ) -> int:  # fmt: skip
     """Checksum of the columns that a replica reads."""
     packed = _pack(
         kind, version, arm, round_, side, math.nan if old is None else old, math.nan if value is None else value,
         time,
     )  # fmt: skip
-    return zlib.crc32(decision.encode("utf-8", "surrogatepass"), zlib.crc32(packed))
+    crc = zlib.crc32(decision.encode("utf-8", "surrogatepass"), zlib.crc32(packed))
+    return crc if context is None else zlib.crc32(context.encode("utf-8", "surrogatepass"), crc)
 
 
-def core_matches(core: Sequence[Any]) -> bool:
+def core_matches(core: Sequence[Any], context: Any) -> bool:
     """Whether the core columns match their checksum; a damaged row may hold anything."""
     try:
-        return bool(checksum_of_core(*core[:9]) == core[9])
+        given: tuple[Any, ...] = (*core[:9], context)
+        return bool(checksum_of_core(*given) == core[9])
     except (TypeError, AttributeError, struct.error):
         return False
 
@@ -153,10 +158,12 @@ def new_event(
     event: str | None = None,
     seen: str | None = None,
     detail: str | None = None,
+    context: str | None = None,
 ) -> Event:
     """An event that is not in the log yet, with its checksums."""
-    crc = checksum_of_core(int(kind), decision, version, arm, old, value, round_, side, time)
+    crc = checksum_of_core(int(kind), decision, version, arm, old, value, round_, side, time, context)
     rest = (probability, unit, assignment, event, seen, detail)
     return Event(
-        0, int(kind), decision, version, arm, old, value, round_, side, time, crc, *rest, checksum_of_rest(rest)
-    )
+        0, int(kind), decision, version, arm, old, value, round_, side, time, crc, *rest, checksum_of_rest(rest),
+        context,
+    )  # fmt: skip

@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from itertools import repeat
 from operator import lshift, mul
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -116,11 +116,11 @@ class ExactSums:
         """
         count, mean, rss, third, fourth = moments
         one = ExactSums()
-        one._refine(max(_bits(mean), -(-_bits(rss) // 2), -(-_bits(third) // 3), -(-_bits(fourth) // 4)))
+        one._refine(max(bits_of(mean), -(-bits_of(rss) // 2), -(-bits_of(third) // 3), -(-bits_of(fourth) // 4)))
         scale = one.exponent
-        n, n_bits = count.as_integer_ratio()[0], _bits(count)  # the count is n / 2^n_bits
-        m = _whole(mean, scale)
-        c2, c3, c4 = _whole(rss, 2 * scale), _whole(third, 3 * scale), _whole(fourth, 4 * scale)
+        n, n_bits = count.as_integer_ratio()[0], bits_of(count)  # the count is n / 2^n_bits
+        m = whole_of(mean, scale)
+        c2, c3, c4 = whole_of(rss, 2 * scale), whole_of(third, 3 * scale), whole_of(fourth, 4 * scale)
         raw = (0, 0, c2, c3 + 3 * m * c2, c4 + 4 * m * c3 + 6 * m * m * c2)
         if weight == 1 and n_bits:
             raise ValueError(f"a count without half-life is whole, got {count!r}")
@@ -167,6 +167,10 @@ class ExactSums:
             max(0, fourth) * counts_as / (s0 * s0 * s0 * unit << 4 * e),
         )
 
+    def raw(self, unit: int = 1) -> tuple[float, float, float]:
+        """Sums of the second, third and fourth powers, each correctly rounded."""
+        return tuple(self.powers[k] / (unit << k * self.exponent) for k in (2, 3, 4))  # type: ignore[return-value]
+
     def to_plain(self) -> list[int | str]:
         """The sums as plain data."""
         return [self.number, self.exponent, *map(format, self.powers, repeat("x"))]
@@ -180,14 +184,23 @@ class ExactSums:
         return sums
 
 
-def _bits(value: float) -> int:
+def bits_of(value: float) -> int:
+    """The number of bits after the point."""
     return value.as_integer_ratio()[1].bit_length() - 1
 
 
-def _whole(value: float, bits: int) -> int:
+def whole_of(value: float, bits: int) -> int:
     """A float as a whole number of 2^-bits; exact, because ``bits`` are enough."""
     numerator, denominator = value.as_integer_ratio()
     return numerator << (bits - (denominator.bit_length() - 1))
+
+
+def step_weight(round_: int, half_life: float) -> tuple[int, int]:
+    """The epoch of a round, and its weight there as a whole number of 2^-52."""
+    step = int(round_ * STEPS // half_life)
+    epoch, within = divmod(step, STEPS * EPOCH)
+    halves, fraction = divmod(within, STEPS)
+    return epoch, _STEP_WEIGHTS[fraction] << halves
 
 
 class FadingSums:
@@ -229,22 +242,41 @@ class FadingSums:
 
     def weight(self, round_: int) -> tuple[int, int]:
         """The epoch of a round, and its weight there as a whole number of 2^-52."""
-        step = int(round_ * STEPS // self.half_life)
-        epoch, within = divmod(step, STEPS * EPOCH)
-        halves, fraction = divmod(within, STEPS)
-        return epoch, _STEP_WEIGHTS[fraction] << halves
+        return step_weight(round_, self.half_life)
 
     def moments(self, now: int, least: int = 0) -> ExactMoments:
         """Moments as of round ``now``; the count is at least ``least`` where there are as many values."""
-        filled = sorted(epoch for epoch, sums in self.epochs.items() if sums.number)[-2:]
-        if not filled:
-            return NO_MOMENTS
-        total, last = ExactSums(), filled[-1]
-        for epoch in filled:
-            total.merge(self.epochs[epoch].faded(last - epoch))
-        epoch, unit = self.weight(now)
-        unit <<= EPOCH * max(0, epoch - last)
+        total, unit = self._total(now)
         weight = total.powers[0]
         if self.number >= least and weight < least * unit:
             return total.moments(weight, least)
         return total.moments(unit)
+
+    def raw(self, now: int) -> tuple[float, float, float]:
+        """Sums of the second, third and fourth powers as of round ``now``."""
+        total, unit = self._total(now)
+        return total.raw(unit)
+
+    def _total(self, now: int) -> tuple[ExactSums, int]:
+        """The sums of the last two epochs, and the weight that a value of round ``now`` has there."""
+        filled = sorted(epoch for epoch, sums in self.epochs.items() if sums.number)[-2:]
+        total = ExactSums()
+        if not filled:
+            return total, 1
+        last = filled[-1]
+        for epoch in filled:
+            total.merge(self.epochs[epoch].faded(last - epoch))
+        epoch, unit = self.weight(now)
+        return total, unit << EPOCH * max(0, epoch - last)
+
+    def to_plain(self) -> list[Any]:
+        """The sums as plain data."""
+        return [self.number, [[epoch, part.to_plain()] for epoch, part in sorted(self.epochs.items())]]
+
+    @classmethod
+    def from_plain(cls, plain: Sequence[Any], half_life: float) -> FadingSums:
+        """The sums that :meth:`to_plain` describes."""
+        sums = cls(half_life)
+        sums.number = plain[0]
+        sums.epochs = {epoch: ExactSums.from_plain(part) for epoch, part in plain[1]}
+        return sums

@@ -35,6 +35,7 @@ TYPES: Final = {
     "kind": "smallint", "decision": "text", "version": "int", "arm": "int", "old": "float8", "value": "float8",
     "round": "bigint", "side": "smallint", "time": "float8", "crc": "bigint", "probability": "float8",
     "unit": "text", "assignment": "int", "event": "text", "seen": "text", "detail": "text", "crc_rest": "bigint",
+    "context": "text",
 }  # fmt: skip
 AFTER: Final = "(txn >= ?::bigint OR txn = ANY(?::bigint[]))"
 WITHIN: Final = "(txn < ?::bigint AND NOT txn = ANY(?::bigint[]))"

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from bootleader.store._backend import Backend
-from bootleader.store._choice import Chooser
+from bootleader.store._context_choice import chooser_of
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import Kind
+from bootleader.store._model_sums import context_of_reward
 from bootleader.store._settings import Settings
 from bootleader.store._state import OpenDecisions, State
 
@@ -50,9 +51,10 @@ class Replica:
     ) -> None:
         self.backend, self.experiment, self.settings = backend, experiment, settings
         self._saved, self._size, self._fold = 0, 0, 0
-        self.recent: dict[str, tuple[int, int, int]] = {}  # arm, round and side of decisions
+        # Arm, round, side and context of decisions.
+        self.recent: dict[str, tuple[int, int, int, str | None]] = {}
         self._begin(upto, use_snapshots)
-        self.chooser = Chooser(self.state, name)
+        self.chooser = chooser_of(self.state, name)
         self.sync(upto)
 
     def _begin(self, upto: str | None, use_snapshots: bool) -> None:
@@ -88,7 +90,7 @@ class Replica:
                 fold = self.backend.fold(self.experiment)
                 if fold is not None and self.backend.order(self.horizon) < self.backend.order(fold.horizon):
                     self._begin(upto, True)  # some of what was not read yet is gone
-                    self.chooser = Chooser(self.state, self.chooser.experiment)
+                    self.chooser = chooser_of(self.state, self.chooser.experiment)
                     continue
             if news.rows:
                 self._apply(news.rows)
@@ -104,7 +106,7 @@ class Replica:
         recent = self.recent
         for row in rows:
             if row[1] == Kind.DECISION:
-                recent[row[2]] = (row[4], row[7], row[8])
+                recent[row[2]] = (row[4], row[7], row[8], context_of_reward(row[12]))
         if len(recent) > 2 * RECENT:
             for decision in list(recent)[:-RECENT]:
                 del recent[decision]
@@ -115,7 +117,7 @@ class Replica:
         except BaseException:
             # Some of the rows are applied and some are not: start again, from a snapshot or the beginning.
             self._begin(None, True)
-            self.chooser = Chooser(self.state, self.chooser.experiment)
+            self.chooser = chooser_of(self.state, self.chooser.experiment)
             raise
 
     def _reload(self) -> None:

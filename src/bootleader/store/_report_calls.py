@@ -9,6 +9,8 @@ from bootleader.store._audit import Audit
 from bootleader.store._writer import Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
     from bootleader.agent.agent import Agent
@@ -28,17 +30,46 @@ class ReportCalls:
         waiting = log[log["reward"].isna()]
         return dict(zip(waiting["id"], waiting["arm"], strict=True))
 
-    def summary(self) -> pd.DataFrame:
+    def summary(self, context: Mapping[str, Any] | None = None) -> pd.DataFrame:
         """A row for each arm: what it earned, and how often it is played. Columns as of :meth:`Agent.summary`.
+
+        Parameters
+        ----------
+        context : mapping, optional
+            As of :meth:`ContextualAgent.summary`: what is predicted there. Only if the experiment has features.
 
         Returns
         -------
         DataFrame
-            Without the units in the holdout; ``open`` counts decisions without a reward.
+            Without the units in the holdout; ``open`` counts decisions without a reward. If the experiment has
+            features, a row for each arm and term, with coefficients and standard errors, as of
+            :meth:`ContextualAgent.summary`.
         """
         from bootleader.store._reports import summary
 
-        return summary(self._writer)
+        return summary(self._writer, context)
+
+    def shares(self, by: str) -> pd.DataFrame:
+        """How often each arm was chosen in each segment, as :meth:`ContextualAgent.shares`.
+
+        Parameters
+        ----------
+        by : str
+            A feature with categories, or a flag.
+
+        Returns
+        -------
+        DataFrame
+            A row for each segment and a column for each arm; rows sum to 1, or are NaN for a segment without rewards.
+
+        Raises
+        ------
+        ValueError
+            If the feature makes no segments.
+        """
+        from bootleader.store._reports import shares
+
+        return shares(self._writer, by)
 
     def log(self, *, events: bool = False) -> pd.DataFrame:
         """The log as a table.
@@ -53,7 +84,8 @@ class ReportCalls:
         DataFrame
             For each decision ``id``, ``time``, ``arm``, ``probability``, ``reward`` (NaN while it is open), ``unit``,
             ``holdout`` and ``origin``; :func:`bootleader.verdict` and :func:`bootleader.evaluate` take those with a
-            reward.
+            reward. If the experiment has features, a column such as ``context.device`` for each; with features of
+            arms, those of the chosen arm.
         """
         from bootleader.store._reports import decisions_table, events_table
 
@@ -75,7 +107,8 @@ class ReportCalls:
         Raises
         ------
         ValueError
-            If the experiment has a half-life: ask :func:`bootleader.verdict` with ``drift=True`` on its log.
+            If the experiment has contexts: the arms' plain means belong to different contexts. If it has a
+            half-life: ask :func:`bootleader.verdict` with ``drift=True`` on its log.
         """
         from bootleader.store._reports import verdict
 

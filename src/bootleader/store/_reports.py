@@ -5,41 +5,77 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from bootleader.agent._contextual_summary import coefficient_table, prediction_table, segment_table
+from bootleader.agent._linear_learner import LinearLearner
 from bootleader.agent._summary import summary_table
 from bootleader.inference._moments import Moments
 from bootleader.inference._verdict import verdict_of_moments
 from bootleader.store._events import Event, Kind, Side
+from bootleader.store._model_sums import LoggedContext
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bootleader.inference import Verdict
+    from bootleader.store._replica import Replica
     from bootleader.store._writer import Writer
 
 
 SIDES = ("the bandit", "the control (holdout)")
 
 
-def summary(writer: Writer) -> pd.DataFrame:
-    """A row for each arm."""
+def summary(writer: Writer, context: Any = None) -> pd.DataFrame:
+    """A row for each arm; with contexts, for each arm and term, or for each arm in a context."""
     with writer.lock:
         replica = writer.replica()
         state, now = replica.state, float(writer.clock())
+        if state.features is not None and context is None:
+            return _coefficients(replica, now)
+        replica.chooser.look_at(writer.checked_context(state, context), now)
         names = [arm.name for arm in state.playing]
         chances = dict.fromkeys((arm.number for arm in state.playing), 0.0)
         if any(arm.active for arm in state.playing):
             arms, found = replica.chooser.final(now)
             chances.update({arm.number: chance for arm, chance in zip(arms, found, strict=True)})
         learner = replica.chooser.learner(now)
-        table = summary_table(
-            learner, names, list(chances.values()), state.settings.maximize, state.settings.half_life is not None
-        )
+        maximize, fades = state.settings.maximize, state.settings.half_life is not None
+        if isinstance(learner, LinearLearner):
+            table = prediction_table(learner, names, list(chances.values()), maximize)
+        else:
+            table = summary_table(learner, names, list(chances.values()), maximize, fades)
         table["open"] = [arm.decisions - arm.rewarded for arm in state.playing]
         return table
 
 
+def _coefficients(replica: Replica, now: float) -> pd.DataFrame:
+    """A row for each arm and term."""
+    state, learner = replica.state, replica.chooser.learner(now)
+    assert isinstance(learner, LinearLearner)
+    assert state.features is not None
+    waiting = {arm.name: arm.decisions - arm.rewarded for arm in state.playing}
+    table = coefficient_table(learner, list(waiting), state.features, state.constant, state.settings.maximize)
+    every = sum(waiting.values())
+    table["open"] = [waiting.get(arm, every) if state.shared is None else every for arm, _ in table.index]
+    return table
+
+
+def shares(writer: Writer, by: Any) -> pd.DataFrame:
+    """How often each arm was chosen in each segment."""
+    with writer.lock:
+        replica = writer.replica()
+        state = replica.state
+        if state.features is None or state.features.of_arms:
+            raise ValueError("there are no segments of visitors: the experiment needs features, and not those of arms")
+        learner = replica.chooser.learner(float(writer.clock()))
+        assert isinstance(learner, LinearLearner)
+        counts = segment_table(learner, [arm.name for arm in state.playing], state.features, by)
+    return counts.div(counts.sum(axis=1), axis=0)
+
+
 def verdict(writer: Writer, options: dict[str, Any]) -> Verdict:
     """The verdict on the arms."""
+    if writer.settings.features is not None:
+        raise ValueError("the arms of an experiment with contexts are compared in a context: see summary(context)")
     if writer.settings.half_life is not None:
         raise ValueError(
             "an experiment with a half-life has no fixed mean to give a verdict on: ask bootleader.verdict(log, "
@@ -69,7 +105,8 @@ def decisions_table(writer: Writer) -> pd.DataFrame:
     import pandas as pd
 
     with writer.lock:
-        names = [arm.name for arm in writer.replica().state.arms]
+        state = writer.replica().state
+        names, features = [arm.name for arm in state.arms], state.features
     made: dict[str, Event] = {}
     rewards: dict[str, float | None] = {}
     for event in writer.backend.events(writer.found.id):
@@ -81,6 +118,11 @@ def decisions_table(writer: Writer) -> pd.DataFrame:
             rewards[event.decision] = event.value
     events = list(made.values())
     values = [rewards.get(event.decision) for event in events]
+    contexts = [None if event.context is None else LoggedContext.of(event.context).values for event in events]
+    columns = {
+        f"context.{name}": [None if values is None else values[place] for values in contexts]
+        for place, name in enumerate(features or ())
+    }
     return pd.DataFrame(
         {
             "id": [event.decision for event in events],
@@ -91,6 +133,7 @@ def decisions_table(writer: Writer) -> pd.DataFrame:
             "unit": [event.unit for event in events],
             "holdout": [event.side == Side.HOLDOUT for event in events],
             "origin": [event.detail for event in events],
+            **columns,
         }
     )
 
@@ -101,7 +144,8 @@ def events_table(writer: Writer) -> pd.DataFrame:
 
     events = list(writer.backend.events(writer.found.id))
     table = pd.DataFrame(
-        [event[:10] + event[11:17] for event in events], columns=[*Event._fields[:10], *Event._fields[11:17]]
+        [event[:10] + event[11:17] + event[18:] for event in events],
+        columns=[*Event._fields[:10], *Event._fields[11:17], *Event._fields[18:]],
     )
     table["kind"] = [_word(event.kind) for event in events]
     table["damaged"] = [not event.intact for event in events]

@@ -17,6 +17,7 @@ from bootleader.agent._choice_learner import check_range
 from bootleader.agent._validation import reward_of
 from bootleader.store._errors import StoreError
 from bootleader.store._events import Event, Kind, new_event
+from bootleader.store._model_sums import context_of_reward
 
 LONGEST_ID: Final = 200  # characters of an event id
 Range = tuple[float, float]  # the smallest and the largest reward that a policy takes
@@ -73,7 +74,7 @@ def next_event(
     if kind == Kind.REWARD and last is decision:  # nearly always
         return new_event(
             kind, decision.decision, 1, arm=decision.arm, value=amount, round_=decision.round, side=decision.side,
-            time=now, event=event,
+            time=now, event=event, context=context_of_reward(decision.context),
         )  # fmt: skip
     if event is not None:
         for before in chain[1:]:
@@ -97,7 +98,7 @@ def next_event(
     return new_event(
         kind, decision.decision, last.version + 1, arm=decision.arm, old=last.value, value=value,
         round_=decision.round, side=decision.side, time=now, event=event,
-        detail=None if value == amount else repr(amount),
+        detail=None if value == amount else repr(amount), context=context_of_reward(decision.context),
     )  # fmt: skip
 
 

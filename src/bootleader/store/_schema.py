@@ -37,7 +37,9 @@ VERSION_2: Final = (
     ){strict}""",
 )
 
-MIGRATIONS: Final = (VERSION_1, VERSION_2)
+VERSION_3: Final = ("ALTER TABLE bootleader_events ADD COLUMN context TEXT",)
+
+MIGRATIONS: Final = (VERSION_1, VERSION_2, VERSION_3)
 VERSION: Final = len(MIGRATIONS)
 
 SQLITE: Final = {

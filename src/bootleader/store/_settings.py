@@ -13,35 +13,41 @@ from typing import Any, Final
 from bootleader._core.text import shown
 from bootleader._core.validation import positive, seed_of
 from bootleader.agent._choice_learner import ChoiceLearner
+from bootleader.agent._contextual_core import linear_learner
 from bootleader.agent._decisions import DEFAULT_AGE
 from bootleader.agent._learner import HistoryLearner, Learner
 from bootleader.agent._learner_factory import learner_of
 from bootleader.agent._memory_learner import MemoryLearner
 from bootleader.agent._serialization import plain_policy, policy_of
 from bootleader.agent._validation import boolean, half_life_of
+from bootleader.agent.agent import wrong_policy
+from bootleader.agent.features import Features
 from bootleader.agent.traffic import Traffic
-from bootleader.policies import Discounted, Policy
+from bootleader.policies import CONTEXTUAL_POLICIES, Discounted, Policy
+from bootleader.policies.contextual import ContextualPolicy
 from bootleader.store._errors import StoreError
 
 FORMAT: Final = 1
+WITH_FEATURES: Final = 2  # what a version without contexts does not read
 
 
 @dataclass(frozen=True)
 class Settings:
     """The parameters of :meth:`Store.create`, checked."""
 
-    policy: Policy
+    policy: Any  # Policy or ContextualPolicy
     seed: int
     maximize: bool = True
     half_life: float | None = None
     traffic: Traffic | None = None
     max_age: float = DEFAULT_AGE
     probabilities: bool = True
+    features: Features | None = None
 
     @classmethod
     def of(
         cls, policy: Any, seed: int | None, maximize: bool, half_life: float | None, traffic: Traffic | None,
-        max_age: float, probabilities: bool,
+        max_age: float, probabilities: bool, features: Features | None = None,
     ) -> Settings:  # fmt: skip
         """Checked settings.
 
@@ -50,8 +56,10 @@ class Settings:
         TypeError, ValueError
             If one of them is not accepted, or no agent could play the policy.
         """
-        if not isinstance(policy, Policy):
-            raise TypeError(f"policy must be a policy of the library, such as AdaptiveReBoot(), got {shown(policy)}")
+        if features is not None and not isinstance(features, Features):
+            raise TypeError(f"features must be Features, such as Features(visits=float), got {shown(features)}")
+        if not isinstance(policy, Policy if features is None else ContextualPolicy):
+            raise wrong_policy(policy)
         if isinstance(policy, Discounted):
             if half_life is not None:
                 raise ValueError(f"give half_life once: {policy!r} has one, got half_life={half_life!r} too")
@@ -66,6 +74,7 @@ class Settings:
             traffic,
             positive("max_age", max_age),
             boolean("probabilities", probabilities),
+            features,
         )
         settings.learner()
         if traffic is not None and not settings.probabilities:
@@ -74,6 +83,8 @@ class Settings:
 
     def learner(self) -> Learner:
         """A learner of the policy, without arms."""
+        if self.features is not None:
+            return linear_learner(self.policy, self.features, self.seed, self.half_life)
         learner = learner_of(self.policy, self.seed, self.maximize, self.half_life)
         if isinstance(learner, MemoryLearner):  # its memory depends on the order of rewards, which workers do not share
             raise TypeError(
@@ -96,11 +107,14 @@ class Settings:
     def to_json(self) -> str:
         """As a JSON document."""
         traffic = None if self.traffic is None else self.traffic.parameters()
-        body = {
-            "format": FORMAT, "policy": plain_policy(self.policy), "seed": f"{self.seed:016x}",
+        body: dict[str, Any] = {
+            "format": FORMAT if self.features is None else WITH_FEATURES,
+            "policy": plain_policy(self.policy), "seed": f"{self.seed:016x}",
             "maximize": self.maximize, "half_life": self.half_life, "traffic": traffic, "max_age": self.max_age,
             "probabilities": self.probabilities,
         }  # fmt: skip
+        if self.features is not None:
+            body["features"] = [self.features.as_plain(), self.features.intercept, self.features.of_arms]
         return json.dumps(body, allow_nan=False)
 
     @classmethod
@@ -111,17 +125,19 @@ class Settings:
             number = body["format"]
         except (ValueError, TypeError, KeyError) as error:
             raise StoreError(f"the settings of the experiment are damaged: {shown(error)}", "damaged") from None
-        if number != FORMAT:
+        if number not in (FORMAT, WITH_FEATURES):
             raise StoreError(
-                f"the settings have format {shown(number)} and this library reads format {FORMAT}: update bootleader",
+                f"the settings have format {shown(number)} and this library reads up to {WITH_FEATURES}: update it",
                 "version",
             )
         try:
             traffic = None if body["traffic"] is None else Traffic.from_parameters(body["traffic"])
-            policy = policy_of(body["policy"]["name"], body["policy"]["parameters"], extra)
+            kinds = (*map(type, CONTEXTUAL_POLICIES), *extra)
+            policy = policy_of(body["policy"]["name"], body["policy"]["parameters"], kinds)
+            features = Features.from_plain(*body["features"]) if number == WITH_FEATURES else None
             return cls(
                 policy, int(body["seed"], 16), body["maximize"], body["half_life"], traffic, body["max_age"],
-                body["probabilities"],
+                body["probabilities"], features,
             )  # fmt: skip
         except (ValueError, TypeError, KeyError) as error:
             raise StoreError(f"the settings of the experiment cannot be read: {shown(error)}", "damaged") from None

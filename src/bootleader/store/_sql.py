@@ -14,7 +14,7 @@ from bootleader.store._errors import StoreError
 from bootleader.store._events import COLUMNS, CORE, Event
 from bootleader.store._schema import VERSION, statements
 
-READ: Final = ", ".join(("seq", *CORE, "detail"))
+READ: Final = ", ".join(("seq", *CORE, "detail", "context"))
 ALL: Final = ", ".join(("seq", *COLUMNS))
 MARKS: Final = ", ".join("?" for _ in COLUMNS)
 AT_ONCE: Final = 5_000  # rows of one query

@@ -10,9 +10,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from bootleader._core.text import shown
+from bootleader.agent._contextual_core import needs_constant
+from bootleader.agent.features import Features
 from bootleader.store._errors import StoreError
 from bootleader.store._events import Kind, Side, checksum_of_core, core_matches
 from bootleader.store._exact_sums import ExactMoments, ExactSums, FadingSums
+from bootleader.store._model_sums import LoggedContext, ModelSums, vector_of
 from bootleader.store._settings import Settings
 
 FORMAT: Final = 1  # of a snapshot
@@ -20,7 +23,8 @@ HOLDOUT, ELSEWHERE = int(Side.HOLDOUT), int(Side.ELSEWHERE)
 DECISION, CHANGE, ASSIGNMENT = int(Kind.DECISION), int(Kind.CHANGE), int(Kind.ASSIGNMENT)
 VALUES: Final = frozenset({Kind.REWARD, Kind.AMENDMENT, Kind.ADDITION, Kind.WITHDRAWAL})
 
-Row = Sequence[Any]  # seq, the core columns, detail
+WITH_MODELS: Final = 2
+Row = Sequence[Any]  # seq, the core columns, detail, context
 
 
 class OpenDecisions:
@@ -57,11 +61,13 @@ class ArmTally:
         Of the rewards that the policy learns from.
     waiting : OpenDecisions or None
         Kept as long as the arm lacks its first rewards; None after that, or if it has to be read from the log.
+    model : ModelSums or None
+        Where the experiment has contexts and every arm a model of its own.
     """
 
     __slots__ = (
-        "active", "decisions", "history", "later", "metadata", "name", "noise_sd", "number", "removed", "rewarded",
-        "sums", "waiting",
+        "active", "decisions", "history", "later", "metadata", "model", "name", "noise_sd", "number", "removed",
+        "rewarded", "sums", "waiting",
     )  # fmt: skip
 
     def __init__(self, number: int, name: str, metadata: Any, noise_sd: float, later: bool, settings: Settings) -> None:
@@ -72,6 +78,7 @@ class ArmTally:
         self.history: list[float] | None = [] if settings.keeps_history else None
         self.decisions = self.rewarded = 0
         self.waiting: OpenDecisions | None = OpenDecisions()
+        self.model: ModelSums | None = None
 
     def change(self, value: float, round_: int, sign: int) -> None:
         """Add a reward, or take it back."""
@@ -112,6 +119,10 @@ class State:
         Number of events applied.
     version : int
         Grows with every batch of events; what is computed from the state remembers it.
+    features : Features or None
+        What a context has, with the categories that came later.
+    shared : ModelSums or None
+        Where the arms have features of their own and share a model.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -121,7 +132,13 @@ class State:
         self.rounds = self.changes = self.events = self.version = 0
         holds_out = settings.traffic is not None and settings.traffic.holdout > 0.0
         self.sides: list[ExactSums] | None = [ExactSums(), ExactSums()] if holds_out else None
-        self._simple = settings.half_life is None and not settings.keeps_history and not holds_out
+        self.features, self.shared = settings.features, None
+        if self.features is not None:
+            self.constant = needs_constant(settings.policy, self.features)
+            self.shared = self._new_model() if self.features.of_arms else None
+        self._simple = self.features is None and (
+            settings.half_life is None and not settings.keeps_history and not holds_out
+        )
         self.changed: set[int] = set()  # arms whose moments changed since they were last computed
         self.lacking: set[int] = set()  # arms whose ``waiting`` is kept
         self.reload: set[int] = set()  # arms that lack first rewards again, and whose ``waiting`` has to be read
@@ -142,6 +159,10 @@ class State:
             f"arm {shown(name)} was removed" if gone else f"arm must be one of {known}, got {shown(name)}", "unknown"
         )
 
+    def _new_model(self) -> ModelSums:
+        assert self.features is not None
+        return ModelSums(self.features.dimension + self.constant, self.settings.half_life)
+
     # Apply ---------------------------------------------------------------------------------------------------------
 
     def apply(self, rows: Sequence[Row]) -> None:
@@ -157,9 +178,9 @@ class State:
         simple = self._simple
         rounds, others = 0, False
         for row in rows:
-            _, kind, decision, version, arm, old, value, round_, side, time, crc, _ = row
+            _, kind, decision, version, arm, old, value, round_, side, time, crc, _, context = row
             try:
-                if checksum_of_core(kind, decision, version, arm, old, value, round_, side, time) != crc:
+                if checksum_of_core(kind, decision, version, arm, old, value, round_, side, time, context) != crc:
                     self._check(row)
             except (TypeError, AttributeError, struct.error):
                 self._check(row)
@@ -217,14 +238,24 @@ class State:
                     self.sides[side].add(amount, sign)
                 if side != HOLDOUT:
                     tally.change(amount, round_, sign)
+                    if self.features is not None:
+                        self._change_model(tally, row, amount, sign)
         self.changed.add(arm)
         if tally.waiting is None and tally.sums.number < self.needed:
             self.reload.add(arm)
         return 1 if change > 0 and side != HOLDOUT else 0
 
+    def _change_model(self, tally: ArmTally, row: Row, amount: float, sign: int) -> None:
+        """Add a reward to the model that it belongs to, or take it back."""
+        assert self.features is not None
+        model = tally.model if self.shared is None else self.shared
+        assert model is not None
+        context = LoggedContext.of(row[12])
+        model.change(context, vector_of(self.features, context.values, self.constant), amount, int(row[7]), sign)
+
     @staticmethod
     def _check(row: Row) -> None:
-        if not core_matches(row[1:11]):
+        if not core_matches(row[1:11], row[12]):
             raise StoreError(
                 f"event {row[0]} of decision {shown(row[2])} does not match its checksum: it was changed after it was "
                 "written. The rest can be read with log() and check()",
@@ -241,6 +272,7 @@ class State:
                 self.settings,
             )  # fmt: skip
             tally.active, tally.removed = arm.get("active", True), arm.get("removed", False)
+            tally.model = self._new_model() if self.features is not None and self.shared is None else None
             self.lacking.add(tally.number)
             self.arms.append(tally)
         match change["change"]:
@@ -252,6 +284,8 @@ class State:
                 self.arms[change["arm"]].removed = True
             case "learn_summary":
                 self.rounds += change["number"]
+            case "add_category":
+                self._widen(change["feature"], change["category"])
             case other:
                 raise StoreError(
                     f"a change {shown(other)} of the experiment is not known to this version of the library: update it",
@@ -263,6 +297,18 @@ class State:
             if not history:
                 self.arms[arm].add_moments(number, ExactMoments(*moments), round_)
             self.changed.add(arm)
+        for arm, number, plain in change.get("models", ()):
+            model = self.shared if arm is None else self.arms[arm].model
+            assert model is not None
+            model.add_model(number, plain, round_)
+
+    def _widen(self, feature: str, category: str) -> None:
+        """Take in a new category of a feature."""
+        assert self.features is not None
+        self.features, place = self.features.with_category(feature, category)
+        for model in (self.shared, *(arm.model for arm in self.arms)):
+            if model is not None:
+                model.widen(place)
 
     # Snapshots -----------------------------------------------------------------------------------------------------
 
@@ -270,19 +316,22 @@ class State:
         """The state as a snapshot keeps it."""
         import msgspec
 
-        body = [
+        body: list[Any] = [
             self.rounds, self.changes, self.events,
             None if self.sides is None else [side.to_plain() for side in self.sides],
             [
                 [
                     arm.name, arm.metadata, arm.noise_sd, arm.later, arm.active, arm.removed, arm.decisions,
-                    arm.rewarded, _plain_sums(arm.sums), arm.history,
+                    arm.rewarded, arm.sums.to_plain(), arm.history,
                     None if arm.waiting is None else sorted(arm.waiting.when.items()),
                 ]
                 for arm in self.arms
             ],
         ]  # fmt: skip
-        packed = msgspec.msgpack.encode([FORMAT, body])
+        if self.features is not None:
+            models = [None if arm.model is None else arm.model.to_plain() for arm in self.arms]
+            body.append([self.features.as_plain(), None if self.shared is None else self.shared.to_plain(), models])
+        packed = msgspec.msgpack.encode([FORMAT if self.features is None else WITH_MODELS, body])
         return hashlib.blake2b(packed, digest_size=16).digest() + packed
 
     @classmethod
@@ -294,34 +343,30 @@ class State:
         if hashlib.blake2b(packed, digest_size=16).digest() != digest:
             return None
         number, body = msgspec.msgpack.decode(packed)
-        if number != FORMAT:
+        if number != (FORMAT if settings.features is None else WITH_MODELS):
             return None
         state = cls(settings)
-        state.rounds, state.changes, state.events, sides, arms = body
+        state.rounds, state.changes, state.events, sides, arms, *contexts = body
         state.sides = None if sides is None else [ExactSums.from_plain(side) for side in sides]
         for place, (name, metadata, noise_sd, later, *rest) in enumerate(arms):
             tally = ArmTally(place, name, metadata, noise_sd, later, settings)
             tally.active, tally.removed, tally.decisions, tally.rewarded, sums, tally.history, waiting = rest
-            tally.sums = _sums_of(sums, settings)
+            half_life = settings.half_life
+            tally.sums = ExactSums.from_plain(sums) if half_life is None else FadingSums.from_plain(sums, half_life)
             tally.waiting = None if waiting is None else OpenDecisions((decision, time) for decision, time in waiting)
             state.arms.append(tally)
             state.changed.add(place)
             if waiting is not None:
                 state.lacking.add(place)
+        for part in contexts:
+            state._restore_models(*part)
         state.version = 1
         return state
 
-
-def _plain_sums(sums: ExactSums | FadingSums) -> Any:
-    if isinstance(sums, ExactSums):
-        return sums.to_plain()
-    return [sums.number, [[epoch, part.to_plain()] for epoch, part in sorted(sums.epochs.items())]]
-
-
-def _sums_of(plain: Any, settings: Settings) -> ExactSums | FadingSums:
-    if settings.half_life is None:
-        return ExactSums.from_plain(plain)
-    sums = FadingSums(settings.half_life)
-    sums.number = plain[0]
-    sums.epochs = {epoch: ExactSums.from_plain(part) for epoch, part in plain[1]}
-    return sums
+    def _restore_models(self, features: Sequence[Any], shared: Any, models: Sequence[Any]) -> None:
+        given, half_life = self.settings.features, self.settings.half_life
+        assert given is not None
+        self.features = Features.from_plain(features, given.intercept, given.of_arms)
+        self.shared = None if shared is None else ModelSums.from_plain(shared, half_life)
+        for arm, model in zip(self.arms, models, strict=True):
+            arm.model = None if model is None else ModelSums.from_plain(model, half_life)

@@ -10,12 +10,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from bootleader._core.text import shown
+from bootleader.agent._contextual_core import checked_context
 from bootleader.agent._decisions import Decision, Receipt
 from bootleader.store._backend import Backend, Found
 from bootleader.store._choice import Choice
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import EXPERIMENT, Event, Kind, Side, new_event
 from bootleader.store._ids import DecisionIds
+from bootleader.store._model_sums import context_of_reward
 from bootleader.store._replica import Replica
 from bootleader.store._retention import is_folded
 from bootleader.store._rewards import next_event
@@ -77,55 +79,71 @@ class Writer:
 
     # Decisions -----------------------------------------------------------------------------------------------------
 
-    def decide(self, unit: str | None) -> Decision:
+    def decide(self, unit: str | None, context: Any = None) -> Decision:
         """Choose an arm."""
         for _ in range(ATTEMPTS):
             now = float(self.clock())
             with self.lock:
                 replica = self.replica()
+                values = self.checked_context(replica.state, context)
                 decision_id = self.ids.next()
-                choice, assignment = self._choice(replica, decision_id, unit, now)
-                event = self._decision(replica, decision_id, choice, now, unit, assignment)
+                choice, assignment = self._choice(replica, decision_id, unit, now, values)
+                event = self._decision(replica, decision_id, choice, now, unit, assignment, values)
                 name, snapshot = replica.state.arms[choice.arm].name, replica.snapshot_due
             if self.append(event):
-                replica.recent[decision_id] = (event.arm, event.round, event.side)
+                replica.recent[decision_id] = (event.arm, event.round, event.side, context_of_reward(event.context))
                 if snapshot:
                     self._save_snapshot()
                 return Decision(decision_id, name, choice.probability, None, choice.side == Side.HOLDOUT)
         raise _overtaken(f"the unit {shown(unit)}")
 
-    def _choice(self, replica: Replica, decision_id: str, unit: str | None, now: float) -> tuple[Choice, int | None]:
+    @staticmethod
+    def checked_context(state: State, context: Any) -> Any:
+        """The values of a context, or ``TypeError`` or ``ValueError``."""
+        if state.features is None:
+            if context is not None:
+                raise TypeError(f"the experiment has no features, so it takes no context, got {shown(context)}")
+            return None
+        return checked_context(state.features, context, "the experiment")
+
+    def _choice(
+        self, replica: Replica, decision_id: str, unit: str | None, now: float, context: Any
+    ) -> tuple[Choice, int | None]:
         """The choice for a decision, and the number of the assignment that it makes."""
         traffic, state = self.settings.traffic, replica.state
         if traffic is None or not traffic.sticky or unit is None or traffic.in_holdout(unit, self.settings.seed):
-            return replica.chooser.choose(decision_id, unit, now), None
+            return replica.chooser.choose(decision_id, unit, now, context), None
         before = self.backend.assignment(self.found.id, unit)
         if before is not None and before.arm < len(state.arms):
             arm = state.arms[before.arm]
             if arm.active and not arm.removed:
+                replica.chooser.look_at(context, now)
                 return Choice(before.arm, before.probability, "sticky"), None
         assignment = 1 if before is None or before.assignment is None else before.assignment + 1
-        return replica.chooser.choose(decision_id, unit, now), assignment
+        return replica.chooser.choose(decision_id, unit, now, context), assignment
 
-    def record(self, unit: str | None, arm: str, probability: float | None) -> Decision:
+    def record(self, unit: str | None, arm: str, probability: float | None, context: Any = None) -> Decision:
         """Record a choice that was made elsewhere."""
         now = float(self.clock())
         with self.lock:
             replica = self.replica()
             tally = replica.state.named(arm)
+            values = self.checked_context(replica.state, context)
+            replica.chooser.look_at(values, now)
             decision_id = self.ids.next()
             choice = Choice(tally.number, probability, "recorded", Side.ELSEWHERE)
-            event = self._decision(replica, decision_id, choice, now, unit, None)
+            event = self._decision(replica, decision_id, choice, now, unit, None, values)
         self.append(event)
         return Decision(decision_id, arm, probability)
 
     def _decision(
-        self, replica: Replica, decision_id: str, choice: Choice, now: float, unit: str | None, assignment: int | None
-    ) -> Event:
+        self, replica: Replica, decision_id: str, choice: Choice, now: float, unit: str | None, assignment: int | None,
+        context: Any,
+    ) -> Event:  # fmt: skip
         return new_event(
             Kind.DECISION, decision_id, 0, arm=choice.arm, round_=replica.state.rounds, side=int(choice.side),
             time=now, probability=choice.probability, unit=unit, assignment=assignment, seen=replica.horizon,
-            detail=choice.origin,
+            detail=choice.origin, context=replica.chooser.logged(choice.arm, context),
         )  # fmt: skip
 
     def _save_snapshot(self) -> None:
@@ -165,10 +183,11 @@ class Writer:
         known = None if replica is None else replica.recent.get(decision_id)
         if known is None:
             return None
-        arm, round_, side = known
+        arm, round_, side, context = known
         return new_event(
-            Kind.REWARD, decision_id, 1, arm=arm, value=amount, round_=round_, side=side, time=now, event=event
-        )
+            Kind.REWARD, decision_id, 1, arm=arm, value=amount, round_=round_, side=side, time=now, event=event,
+            context=context,
+        )  # fmt: skip
 
     def _append_first(self, event: Event) -> bool:
         """Append a first reward, without reading the decision; False if that has to be done."""

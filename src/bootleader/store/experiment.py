@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER
@@ -11,8 +11,10 @@ from bootleader._core.validation import counted, real
 from bootleader.agent._decisions import Decision, Receipt
 from bootleader.agent._probabilities import Probabilities
 from bootleader.agent._validation import arm_name, summary_of
+from bootleader.agent.features import Features
 from bootleader.agent.traffic import Traffic, unit_of
 from bootleader.policies import Policy
+from bootleader.policies.contextual import ContextualPolicy
 from bootleader.store._arm_calls import ArmCalls
 from bootleader.store._events import Kind
 from bootleader.store._report_calls import ReportCalls
@@ -42,6 +44,8 @@ class Experiment(ArmCalls, ReportCalls):
         Whether larger rewards are better.
     half_life : float or None
         In rounds.
+    features : Features or None
+        What a context has, with the categories that were added.
 
     Examples
     --------
@@ -60,7 +64,7 @@ class Experiment(ArmCalls, ReportCalls):
     """
 
     name: str
-    policy: Policy
+    policy: Policy | ContextualPolicy
     traffic: Traffic | None
     maximize: bool
     half_life: float | None
@@ -71,18 +75,36 @@ class Experiment(ArmCalls, ReportCalls):
         self.name, self.policy, self.traffic = writer.found.name, settings.policy, settings.traffic
         self.maximize, self.half_life = settings.maximize, settings.half_life
 
+    @property
+    def features(self) -> Features | None:
+        """What a context has, with the categories that were added; None without contexts."""
+        if self._writer.settings.features is None:
+            return None
+        with self._writer.lock:
+            return self._writer.replica().state.features
+
     def __repr__(self) -> str:
         return f"Experiment({self.name!r}, {self.policy!r}, {counted(len(self.arms), 'arm')})"
 
     # Decisions -----------------------------------------------------------------------------------------------------
 
-    def decide(self, unit: str | None = None, *, arm: str | None = None, probability: float | None = None) -> Decision:
+    def decide(
+        self,
+        unit: str | None = None,
+        *,
+        context: Mapping[str, Any] | None = None,
+        arm: str | None = None,
+        probability: float | None = None,
+    ) -> Decision:
         """Choose an arm for a unit, with all that is in the log by now.
 
         Parameters
         ----------
         unit : str, optional
             Whom it is for, such as a visitor's id. Needed if traffic is sticky or has a holdout.
+        context : mapping, optional
+            A value for each feature, if the experiment has features; with features of arms, a mapping of arm to
+            features. It is logged with the decision: :meth:`reward` takes the id alone.
         arm : str, optional
             Record a choice that was made elsewhere: this arm. Its reward is learnt like any other.
         probability : float, optional
@@ -100,6 +122,8 @@ class Experiment(ArmCalls, ReportCalls):
         TypeError, ValueError
             If an argument is not what is described here.
         """
+        if isinstance(unit, Mapping):
+            raise TypeError(f"give the context by its name, decide(context=...), got {shown(unit)} as the unit")
         if unit is not None:
             unit = checked_id("unit", unit_of(unit), 1000)
         elif self.traffic is not None and self.traffic.needs_unit and arm is None:
@@ -107,10 +131,10 @@ class Experiment(ArmCalls, ReportCalls):
         if arm is not None:
             if probability is not None:
                 probability = real("probability", probability, "above 0 and at most 1", low=0.0, high=1.0)
-            return self._writer.record(unit, arm_name(arm), probability)
+            return self._writer.record(unit, arm_name(arm), probability, context)
         if probability is not None:
             raise ValueError(f"probability is that of a choice made elsewhere: give arm too, got {probability!r}")
-        return self._writer.decide(unit)
+        return self._writer.decide(unit, context)
 
     async def adecide(self, unit: str | None = None, **options: Any) -> Decision:
         """Choose an arm without blocking the event loop: :meth:`decide` in a thread.
@@ -131,8 +155,13 @@ class Experiment(ArmCalls, ReportCalls):
 
         return await asyncio.to_thread(self.decide, unit, **options)
 
-    def probabilities(self) -> Probabilities:
+    def probabilities(self, context: Mapping[str, Any] | None = None) -> Probabilities:
         """The probability that each active arm is chosen next, outside the holdout, traffic included.
+
+        Parameters
+        ----------
+        context : mapping, optional
+            As of :meth:`decide`.
 
         Returns
         -------
@@ -141,8 +170,9 @@ class Experiment(ArmCalls, ReportCalls):
         """
         writer = self._writer
         with writer.lock:
-            replica = writer.replica()
-            arms, chances = replica.chooser.final(float(writer.clock()))
+            replica, now = writer.replica(), float(writer.clock())
+            replica.chooser.look_at(writer.checked_context(replica.state, context), now)
+            arms, chances = replica.chooser.final(now)
             found = dict.fromkeys((arm.name for arm in replica.state.playing), 0.0)
             found.update({arm.name: chance for arm, chance in zip(arms, chances, strict=True)})
             return Probabilities(found)
@@ -280,9 +310,16 @@ class Experiment(ArmCalls, ReportCalls):
         ------
         StoreError
             If there is no such arm.
+        TypeError
+            If the experiment has contexts: a model needs the features of every reward.
         ValueError
             If a number is not what is described here, or the policy keeps every reward.
         """
+        if self._writer.settings.features is not None:
+            raise TypeError(
+                "an experiment with contexts learns from rewards with their contexts: record the choices with "
+                "decide(context=..., arm=...) and reward them"
+            )
         number, average, rss, fourth = summary_of(count, mean, sd, kurtosis, LARGEST_FOURTH_POWER)
         if self._writer.settings.keeps_history:
             raise ValueError(

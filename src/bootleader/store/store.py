@@ -13,8 +13,10 @@ from bootleader._core.validation import positive
 from bootleader.agent._decisions import DEFAULT_AGE
 from bootleader.agent._learner_factory import known_sds
 from bootleader.agent._validation import named_arms
+from bootleader.agent.features import Features
 from bootleader.agent.traffic import Traffic
 from bootleader.policies import Policy
+from bootleader.policies.contextual import ContextualPolicy
 from bootleader.store._backend import Backend, Found
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import EXPERIMENT, Event, Kind, new_event
@@ -88,12 +90,13 @@ class Store:
     def create(
         self,
         name: str,
-        policy: Policy,
+        policy: Policy | ContextualPolicy,
         arms: Iterable[str] | Mapping[str, Any],
         *,
         seed: int | None = None,
         maximize: bool = True,
         half_life: float | None = None,
+        features: Features | None = None,
         traffic: Traffic | None = None,
         max_age: float = DEFAULT_AGE,
         probabilities: bool = True,
@@ -104,8 +107,8 @@ class Store:
         ----------
         name : str
             A name that no experiment of the store has.
-        policy : Policy
-            Who chooses, such as ``AdaptiveReBoot()``.
+        policy : Policy or ContextualPolicy
+            Who chooses, such as ``AdaptiveReBoot()``; with ``features``, such as ``AdaptiveLinReBoot()``.
         arms : list of str, or dict
             The arms' names; as a dict, with metadata.
         seed : int, optional
@@ -114,6 +117,8 @@ class Store:
             Whether rewards are gains (True) or costs.
         half_life : float, optional
             In rounds: a reward counts half as much when so many rewards have come since its *decision*.
+        features : Features, optional
+            What is known of each choice, for a contextual policy. :meth:`Experiment.decide` then takes a context.
         traffic : Traffic, optional
             Rules beside the policy.
         max_age : float
@@ -134,7 +139,7 @@ class Store:
         TypeError, ValueError
             If an argument is not what is described here.
         """
-        settings = Settings.of(policy, seed, maximize, half_life, traffic, max_age, probabilities)
+        settings = Settings.of(policy, seed, maximize, half_life, traffic, max_age, probabilities, features)
         named = named_arms(arms)
         if traffic is not None:
             traffic.check_active(max(1, len(named)))
