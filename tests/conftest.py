@@ -95,9 +95,9 @@ def server() -> Iterator[Server]:
     """A PostgreSQL server. The path of its socket has to be short."""
     if sys.platform == "win32":
         pytest.skip("the server is started and killed as on Linux and macOS")
-    from tests.store.postgres_server import Server
+    from tests.store.postgres_server import Server, folder_in_memory
 
-    with tempfile.TemporaryDirectory(prefix="bl-pg-") as folder:
+    with tempfile.TemporaryDirectory(prefix="bl-pg-", dir=folder_in_memory()) as folder:
         server = Server(folder)
         yield server
         server.kill()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import os
+import shutil
 import signal
 import subprocess
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 _numbers = itertools.count()
@@ -15,12 +18,23 @@ _numbers = itertools.count()
 
 def patiently(start: Callable[[], None]) -> None:
     """Start a server: on a busy machine it may take longer than the package waits for it."""
-    for _ in range(5):
+    for _ in range(20):
         try:
             return start()
-        except subprocess.SubprocessError:
+        except (subprocess.SubprocessError, AssertionError):  # it waits for ten seconds; recovery may take longer
             time.sleep(2.0)
     return start()
+
+
+def folder_in_memory() -> str | None:
+    """A folder in memory for the files of a server, if there is one with space; None otherwise.
+
+    A crash of the server loses nothing there, and its recovery does not wait for a disk.
+    """
+    folder = Path("/dev/shm")
+    if folder.is_dir() and os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > 2 * 2**30:
+        return str(folder)
+    return None
 
 
 class Server:

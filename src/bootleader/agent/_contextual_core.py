@@ -51,8 +51,9 @@ class ContextualCore(Agent):
         self.features = features
 
     def _new_learner(self) -> LinearLearner:
+        learner = linear_learner(self.policy, self.features, self.seed, self.half_life)
         self._constant = needs_constant(self.policy, self.features)
-        return linear_learner(self.policy, self.features, self.seed, self.half_life)
+        return learner
 
     # Contexts ------------------------------------------------------------------------------------------------------
 
