@@ -5,7 +5,7 @@ Compiled, and independent of the simulator: rewards come from NumPy's generators
 (:mod:`bootleader.inference._student_mixture` and :mod:`~bootleader.inference._betting`) and AdaptiveReBoot's law are
 the library's.
 
-``python -m tests.inference.peeking --runs 2000`` prints the table of docs/answers.md.
+``python -m tests.inference.peeking --runs 2000`` prints the tables of docs/coverage.md.
 
 An interval can only exclude the truth if the e-process *at the truth* has reached 1/alpha. So every reward costs one
 evaluation at the truth; the interval itself is worked out only then.
@@ -375,25 +375,28 @@ def main() -> None:
         if given.shortest <= case.rounds <= given.longest and any(word in case.name for word in given.only.split(","))
     ]  # fmt: skip
     print(f"{given.runs} runs, alpha 5 %, a look after every reward; shares of runs in %")
-    print("case | policy | method | arm interval wrong | difference wrong | any | false verdict | naive z | "
-          "naive apart | first answer (median round)")  # fmt: skip
     for policy in map(int, given.policies.split(",")):
+        print(f"\n## {POLICY_NAMES[policy]}\n\n{HEADER}")
         for case in sorted(wanted, key=lambda case: case.rounds):
             for bounded in (True, False) if case.scale else (False,):
                 out = measured(
                     case, policy, given.runs, bounded=bounded, guard=given.guard, is_pooled=not given.not_pooled,
                     threads=given.threads,
                 )  # fmt: skip
-                print(described(case, policy, bounded, out), flush=True)
+                print(described(case, bounded, out), flush=True)
 
 
-def described(case: Case, policy: int, bounded: bool, out: np.ndarray) -> str:
-    """A row of the table."""
+HEADER = """\
+| rewards | method | arm's interval wrong | difference's | any | false verdict | \\|z\\| > 1.96 | apart | answers from |
+|---|---|---:|---:|---:|---:|---:|---:|---:|"""
+
+
+def described(case: Case, bounded: bool, out: np.ndarray) -> str:
+    """A row of the table, in Markdown."""
     shares = [*out[:, :2].mean(axis=0), out[:, :2].any(axis=1).mean(), *out[:, 2:5].mean(axis=0)]
     answered = np.median(np.where(out[:, 5] == 0.0, math.inf, out[:, 5]))
-    cells = [case.name, POLICY_NAMES[policy], "betting" if bounded else "Student"]
-    cells += [f"{100 * share:.2f}" for share in shares] + [f"{answered:.0f}"]
-    return " | ".join(cells)
+    cells = [case.name, "betting" if bounded else "Student", *(f"{100 * share:.2f}" for share in shares)]
+    return f"| {' | '.join(cells)} | {f'{answered:,.0f}' if math.isfinite(answered) else '–'} |"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Coverage under continuous peeking, power and off-policy coverage, against the bars of docs/answers.md.
+"""Coverage under continuous peeking, power and off-policy coverage, against the bars that the documents state.
 
 The fast tier has a small version, and wrong versions that must be rejected. Seeds are fixed; each bar is the promised
 level plus three standard errors of the share that the runs can show, so that a right version fails one cell in 700.
