@@ -18,7 +18,8 @@ from scipy import stats
 
 import bootleader as bl
 from benchmarks.measuring import Measured, processor_seconds
-from bootleader.paper.parts.linear import ADAPTIVE, ORACLE, PUBLISHED, SUITE, suite_ratios
+from bootleader.paper._linear_panels import ADAPTIVE, ORACLE, PUBLISHED
+from bootleader.paper.parts.linear import SUITE, suite_ratios
 
 ROUNDS, NUMPY_ROUNDS, FEW_ROUNDS = 3_000, 300, 20
 FULL = 9  # repeats for the full number of runs

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bootleader._core.rng import Purpose, Stream, below, next_word, run_stride, stream_state
-from bootleader._core.sampling import finish_normal, standard_normal, studentise
+from bootleader._core.sampling import fair_binomial, finish_normal, standard_gamma, standard_normal, studentise
 
 
 class NaiveLinear:
@@ -106,6 +106,78 @@ class NaivePublishedLinTS(NaiveLinThompson):
         return found
 
 
+class NaivePublishedLinTSIG(NaiveLinear):
+    """LinTS-IG of the LinReBoot paper."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.waiting = [] if self.disjoint else list(range(self.arms))
+
+    def drawn(self, k: int) -> Any:
+        theta, v = self.fit(k)
+        squares = 2.0 + 0.5 * float(theta @ v @ theta)
+        variance = squares / float(standard_gamma(2.0 + 0.5 * len(self.rows[k]), self.noise))
+        normals = np.array([float(standard_normal(self.noise)) for _ in range(self.d)])
+        return theta + (math.sqrt(variance) if self.disjoint else variance) * np.linalg.solve(
+            np.linalg.cholesky(v).T, normals
+        )
+
+    def indices(self, shown: Any) -> list[float]:
+        drawn = [self.drawn(m) for m in range(len(self.rows))]
+        return [float(self.features(shown, k) @ drawn[self.model(k)]) for k in range(self.arms)]
+
+
+class NaivePublishedLinPHE(NaiveLinear):
+    """LinPHE of the LinReBoot paper; rows of all models in the order of the pulls."""
+
+    high = 2.0
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.waiting = list(range(self.arms))
+        self.order: list[int] = []
+
+    def update(self, arm: int, shown: Any, reward: float) -> None:
+        super().update(arm, shown, reward)
+        self.order.append(self.model(arm))
+
+    def indices(self, shown: Any) -> list[float]:
+        n = len(self.order)
+        coins = np.zeros(n)
+        for _ in range(int(fair_binomial(float(math.ceil(0.5 * n)), self.noise))):
+            coins[int(below(self.noise, n))] += 1.0
+        drawn = []
+        for m, rows in enumerate(self.rows):
+            own = coins[[place for place, model in enumerate(self.order) if model == m]]
+            x, y = np.array([row for row, _ in rows]), np.array([reward for _, reward in rows])
+            v = self.lam * np.eye(self.d) + x.T @ x
+            drawn.append(np.linalg.solve(v, x.T @ (y - self.high + 2.0 * self.high * own)))
+        return [float(self.features(shown, k) @ drawn[self.model(k)]) for k in range(self.arms)]
+
+
+class NaivePublishedLinUCB(NaiveLinear):
+    """LinUCB of the LinReBoot paper."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.waiting = list(range(self.arms))
+        self.longest = [0.0] * len(self.rows)
+
+    def update(self, arm: int, shown: Any, reward: float) -> None:
+        super().update(arm, shown, reward)
+        m = self.model(arm)
+        self.longest[m] = max(self.longest[m], float(np.linalg.norm(self.fit(arm)[0])))
+
+    def indices(self, shown: Any) -> list[float]:
+        found = []
+        for k in range(self.arms):
+            (theta, v), x = self.fit(k), self.features(shown, k)
+            volume = np.linalg.slogdet(v)[1] - self.d * math.log(self.lam)
+            radius = math.sqrt(self.lam) * self.longest[self.model(k)] + math.sqrt(2.0 * math.log(20.0) + volume)
+            found.append(float(x @ theta + radius * math.sqrt(x @ np.linalg.solve(v, x))))
+        return found
+
+
 class NaiveLinReBoot(NaiveLinear):
     sd_weights = 0.3
 
@@ -142,15 +214,36 @@ class NaiveLinGiro(NaiveLinear):
         super().__init__(*arguments)
         self.waiting = list(range(self.arms))
 
+    def padded(self, m: int) -> Any:
+        return [(x, value) for x, y in self.rows[m] for value in [y, *[self.high, self.low] * self.a]]
+
     def sampled(self, m: int) -> Any:
-        padded = [(x, value) for x, y in self.rows[m] for value in [y, *[self.high, self.low] * self.a]]
+        padded = self.padded(m)
         sample = [padded[int(below(self.noise, len(padded)))] for _ in padded]
+        if not sample:
+            return np.zeros(self.d)
         x, y = np.array([row for row, _ in sample]), np.array([value for _, value in sample])
         return np.linalg.solve(self.lam * np.eye(self.d) + x.T @ x, x.T @ y)
 
     def indices(self, shown: Any) -> list[float]:
         drawn = [self.sampled(m) for m in range(len(self.rows))]
         return [float(self.features(shown, k) @ drawn[self.model(k)]) for k in range(self.arms)]
+
+
+class NaivePublishedLinGiro(NaiveLinGiro):
+    """LinGIRO of the LinReBoot paper: with shared coefficients the first pull of each arm has no pseudo rewards."""
+
+    a, low, high = 1, -2.0, 2.0
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.waiting = [] if self.disjoint else list(range(self.arms))
+
+    def padded(self, m: int) -> Any:
+        bare = 0 if self.disjoint else self.arms
+        return [(x, y) for x, y in self.rows[m][:bare]] + [
+            (x, value) for x, y in self.rows[m][bare:] for value in (y, self.high, self.low)
+        ]
 
 
 class NaiveLinMultiplierBootstrap(NaiveLinear):

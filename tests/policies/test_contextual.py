@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.paper.parts.linear import PublishedLinTS
+from bootleader.paper._published_linear import published_baselines
 from bootleader.policies import CONTEXTUAL_POLICIES, ContextualPolicy
 from bootleader.simulation._contexts import LibraryContexts
 from tests.helpers import assert_rejected, assert_same_simulation
@@ -75,11 +75,22 @@ def test_the_twin_in_numpy_makes_the_same_choices(name: str, bandit: str) -> Non
     same_choices(policy, kind, lam, BANDITS[bandit])
 
 
+PUBLISHED_TWINS = {
+    "LinTS-G": (naive.NaivePublishedLinTS, 0.1),
+    "LinTS-IG": (naive.NaivePublishedLinTSIG, 0.2),
+    "LinGIRO": (naive.NaivePublishedLinGiro, 0.1),
+    "LinPHE": (naive.NaivePublishedLinPHE, 0.1),
+    "LinUCB": (naive.NaivePublishedLinUCB, 0.1),
+}
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("name", PUBLISHED_TWINS)
 @pytest.mark.parametrize("bandit", BANDITS)
-def test_the_twin_of_the_published_baseline_makes_the_same_choices(bandit: str) -> None:
-    world = BANDITS[bandit]
-    same_choices(PublishedLinTS(shared=not world.disjoint), naive.NaivePublishedLinTS, 0.1, world)
+def test_the_twin_of_a_published_baseline_makes_the_same_choices(name: str, bandit: str) -> None:
+    world, (kind, lam) = BANDITS[bandit], PUBLISHED_TWINS[name]
+    policy = published_baselines(1.0 / 3.0, world.arms, not world.disjoint)[name]
+    same_choices(policy, kind, 0.1 if world.disjoint else lam, world)
 
 
 def same_choices(policy: Any, kind: Any, lam: float, world: Any) -> None:

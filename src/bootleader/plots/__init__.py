@@ -9,6 +9,7 @@ from bootleader.plots._regret import Labels, Scale, curves_figure, draw_curves
 from bootleader.plots._regret_ratios import dot_rows, heat_map
 from bootleader.plots._shares import stacked_shares
 from bootleader.plots._styles import COLOURS, family_of, family_styles, style_of
+from bootleader.plots._tuning_curves import tuning_curves
 from bootleader.plots._value_map import value_map
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "style_of",
     "sweep",
     "tail_panels",
+    "tuning_curves",
     "value_map",
     "write",
     "write_to",
