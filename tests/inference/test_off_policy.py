@@ -97,6 +97,26 @@ def test_a_replayed_policy_learns_from_the_log():
     assert answer.policy == "AdaptiveReBoot()"
 
 
+def test_the_holdout_is_left_out():
+    """Its rows always got the control: with them the mean weight of any other arm is not 1."""
+    log = uniform_log()
+    held = log.assign(arm="red", probability=1.0, holdout=True).head(len(log) // 4)
+    both = pd.concat([log.assign(holdout=False), held]).sample(frac=1.0, random_state=0)
+    kept = both[~both["holdout"]].drop(columns="holdout")
+    table = np.full((len(both), 3), 1 / 3)
+    for policy, alone in [
+        ("blue", "blue"),
+        (bl.ReBoot(sigma_a=1.0), bl.ReBoot(sigma_a=1.0)),
+        (table, table[: len(kept)]),
+    ]:
+        found, expected = bl.evaluate(both, policy), bl.evaluate(kept, alone)
+        assert found.estimates == expected.estimates
+        assert found.holdout_rounds == len(held)
+    assert "of the holdout are left out" in str(found)
+    with pytest.raises(ValueError, match="all rows of the log are in the holdout"):
+        bl.evaluate(held, "blue")
+
+
 def test_refusals():
     log = uniform_log()
     missing = bl.evaluate(log, {"blue": 0.9, "violet": 0.1}, arms=["red", "green", "blue", "violet"])

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -76,6 +76,8 @@ class Evaluation:
         Arms that the policy plays and the log never does, with the policy's mean probability of them.
     refusal : str
         Why the log cannot tell; empty if it can.
+    holdout_rounds : int
+        Rows of the holdout, which are left out: they always got the control arm.
     """
 
     policy: str
@@ -87,6 +89,7 @@ class Evaluation:
     missing_support: dict[str, float]
     refusal: str
     alpha: float
+    holdout_rounds: int = 0
 
     def __getitem__(self, estimator: str) -> Estimate:
         for estimate in self.estimates:
@@ -128,8 +131,9 @@ class Evaluation:
             lines.append(
                 f"{e.estimator:6}{e.value:>12.6g}{low:>12}{high:>12}   {e.method:{width}}  {e.effective_number:,.0f}"
             )
+        held = f" ({self.holdout_rounds:,} of the holdout are left out)" if self.holdout_rounds else ""
         lines.append(
-            f"{self.rounds:,} rounds; effective sample size {self.effective_sample_size:,.0f}; largest weight "
+            f"{self.rounds:,} rounds{held}; effective sample size {self.effective_sample_size:,.0f}; largest weight "
             f"{self.largest_weight:.4g}; mean weight {self.mean_weight:.4g} (1 if the probabilities are right)"
         )
         return "\n".join([*lines, f"{self.sentence[0].upper()}{self.sentence[1:]}."])
@@ -161,7 +165,8 @@ def evaluate(
     ----------
     log : DataFrame or mapping of columns
         ``arm``, ``reward`` and ``probability`` (with which the arm was chosen), in the order of the decisions; or the
-        Open Bandit Pipeline's ``action``, ``reward``, ``pscore`` and, in place of the policy, ``action_dist``.
+        Open Bandit Pipeline's ``action``, ``reward``, ``pscore`` and, in place of the policy, ``action_dist``. Rows
+        with ``holdout`` true are left out.
     policy : arm, dict, array or Policy
         An arm that is always played; shares, ``{"green": 0.8, "blue": 0.2}``; probabilities for every round (round x
         arm, or OBP's round x arm x 1); or a policy of the library, replayed: it learns every reward of the log, batch
@@ -209,14 +214,30 @@ def evaluate(
         raise TypeError("policy must be an arm, shares, an array of probabilities or a Policy, got None")
     if arms is None and isinstance(log, Mapping) and "action" in log:
         arms = range(_actions(log, policy))
-    rows = log_of(log, arms, with_probability=True)
-    if rows.probability is None:
+    everything = log_of(log, arms, with_probability=True)
+    if everything.probability is None:
         raise ValueError("the log must have the column probability (or pscore): that with which the arm was chosen")
+    rows, policy, reward_model = _without_holdout(everything, policy, reward_model)
     check_within(bounds, rows.reward)
     target = target_probabilities(rows, policy, batch, seed)
     weight = target[np.arange(rows.rounds), rows.arm] / rows.probability
     model = past_means(rows) if reward_model is None else table_of("reward_model", reward_model, rows)
-    return _evaluation(rows, target, weight, model, _label(policy), bounds, alpha)
+    found = _evaluation(rows, target, weight, model, _label(policy), bounds, alpha)
+    return replace(found, holdout_rounds=everything.rounds - rows.rounds)
+
+
+def _without_holdout(log: Log, policy: Any, reward_model: Any) -> tuple[Log, Any, Any]:
+    """The rows that were free to get any arm, and of tables of round x arm the same rows."""
+    if log.holdout is None:
+        return log, policy, reward_model
+    kept = ~log.holdout
+    if not kept.any():
+        raise ValueError("all rows of the log are in the holdout, which always gets the control arm")
+
+    def rows_of(table: Any) -> Any:
+        return np.asarray(table)[kept] if np.ndim(table) >= 2 and len(table) == len(kept) else table
+
+    return log.only(kept), rows_of(policy), rows_of(reward_model)
 
 
 def _actions(log: Mapping[str, Any], policy: Any) -> int:
