@@ -215,9 +215,9 @@ def evaluate(
     if arms is None and isinstance(log, Mapping) and "action" in log:
         arms = range(_actions(log, policy))
     everything = log_of(log, arms, with_probability=True)
-    if everything.probability is None:
-        raise ValueError("the log must have the column probability (or pscore): that with which the arm was chosen")
     rows, policy, reward_model = _without_holdout(everything, policy, reward_model)
+    if rows.probability is None:
+        raise ValueError("the log must have the column probability (or pscore): that with which the arm was chosen")
     check_within(bounds, rows.reward)
     target = target_probabilities(rows, policy, batch, seed)
     weight = target[np.arange(rows.rounds), rows.arm] / rows.probability
