@@ -6,6 +6,7 @@ arms of the next are drawn. A chunk of long runs is played in several launches, 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -137,11 +138,12 @@ class DeviceRuns:
         return DeviceArms(*[*on_device, self.edges])
 
     def _bytes_a_run(self) -> int:
-        from bootleader._core.cuda.index_kernel import state_rows
+        from bootleader._core.cuda.index_kernel import state_shapes
 
         marks = len(self.block.checkpoints)
         groups = 2 * len(QUANTITIES) * marks / GROUP
-        return int(8 * (sum(state_rows(self.arms, self.columns).values()) + 4 * marks + groups + 6 * self.arms))
+        state = sum(map(math.prod, state_shapes(self.arms, self.columns).values()))
+        return int(8 * (state + 4 * marks + groups + 6 * self.arms))
 
     def _chunk_runs(self) -> int:
         """Runs of a chunk: as many as the GPU plays at once, if its memory holds them."""
@@ -154,12 +156,12 @@ class DeviceRuns:
 
     def _buffers(self, runs: int) -> tuple[Any, Any, Any, Any]:
         """State and trajectory of so many runs, and their groups."""
-        from bootleader._core.cuda.index_kernel import DeviceState, DeviceTrajectory, state_rows
+        from bootleader._core.cuda.index_kernel import DeviceState, DeviceTrajectory, state_shapes
 
         array, marks = self.cuda.device_array, len(self.block.checkpoints)
         kinds = {"words": np.uint64, "places": np.int64}
-        rows = state_rows(self.arms, self.columns)
-        state = DeviceState(**{name: array((n, runs), kinds.get(name, np.float64)) for name, n in rows.items()})
+        shapes = state_shapes(self.arms, self.columns).items()
+        state = DeviceState(**{name: array((*shape, runs), kinds.get(name, np.float64)) for name, shape in shapes})
         trajectory = DeviceTrajectory(*(array((marks, runs), np.float64) for _ in DeviceTrajectory._fields))
         shape = (-(-runs // GROUP), len(QUANTITIES), marks)
         return state, trajectory, array(shape, np.float64), array(shape, np.float64)
@@ -210,7 +212,7 @@ class DeviceRuns:
         reductions.group_results(trajectory, self.checkpoints, runs, means, squares)
         if not self.keep_groups:
             reductions.merge(means, squares, runs, first, self.mean, self.squares)
-        reductions.add_pulls(state.moments, self.columns, arms.gap, runs, self.pulls, self.by_rank)
+        reductions.add_pulls(state.moments, arms.gap, runs, self.pulls, self.by_rank)
 
 
 def play_block_on_device(block: Block) -> BlockResult:

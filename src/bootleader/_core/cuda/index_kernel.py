@@ -4,8 +4,9 @@ Laws, draws, samplers, streams and moments are those of the CPU's kernels; a run
 :class:`bootleader._core.reference_player.IndexPlayer`, so the results are the same bit for bit.
 
 Where things lie decides the speed. The table of the ziggurat and the arms' locations and scales, which every index
-draw reads, are in shared memory while they fit. Moments and stream states are in local memory. Between two launches a
-run's state is in global memory, so that a long run is played in several launches.
+draw reads, are in shared memory while they fit. Moments and stream states are in local memory; those of the last arm
+pulled are in registers. Between two launches a run's state is in global memory, so that a long run is played in several
+launches.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ REWARDS, NOISE_WORDS, SPARE_WORDS, STRIDE = (
 ZERO, ONE = np.uint64(0), np.uint64(1)
 MASKED_ARMS: Final = 64  # up to here the arms that share the lead are the bits of a word
 SHARED_BYTES: Final = 48 * 1024  # of a block
-MOST_REGISTERS: Final = 96  # of a thread: more threads at once are worth more than registers
+MOST_REGISTERS: Final = 128  # of a thread: with 96 and 80 more threads play at once, and each reads memory more often
 THREADS: Final = (128, 64)  # in a block: the first number with which locations and scales fit into shared memory
 
 
@@ -76,7 +77,7 @@ class DeviceState(NamedTuple):
     """The runs between two launches (quantity x run)."""
 
     words: Any  # states of the noise and spare streams, and of the arms' rewards
-    moments: Any  # arm by arm
+    moments: Any  # arm x column x run
     laws: Any  # location, scale and shape, arm by arm; then pooled variance and kurtosis
     places: Any  # arms that still need initial pulls, how many they are, the last arm, round of the last renewal
     regret: Any
@@ -91,9 +92,11 @@ class DeviceTrajectory(NamedTuple):
     simple_regret: Any
 
 
-def state_rows(arms: int, columns: int) -> dict[str, int]:
-    """Rows of each array of a :class:`DeviceState`."""
-    return {"words": arms + 2, "moments": arms * columns, "laws": 3 * arms + 2, "places": arms + 3, "regret": 1}
+def state_shapes(arms: int, columns: int) -> dict[str, tuple[int, ...]]:
+    """The shape of each array of a :class:`DeviceState`, without the runs."""
+    return {
+        "words": (arms + 2,), "moments": (arms, columns), "laws": (3 * arms + 2,), "places": (arms + 3,), "regret": (1,)
+    }  # fmt: skip
 
 
 # Filled in by `kernel_for`.
@@ -128,7 +131,8 @@ def advance_runs(plan, arms, state, trajectory, checkpoints, runs, mark, start, 
     shape = cuda.local.array(ARMS if SHAPED else 1, float64)
     moments = cuda.local.array((ARMS, COLUMNS), float64)
     rewards = cuda.local.array(ARMS, uint64)
-    row = cuda.local.array(COLUMNS, float64)
+    row = cuda.local.array(COLUMNS, float64)  # moments of the last arm pulled,
+    row_word = cuda.local.array(1, uint64)  # and the state of its rewards
     own_words = cuda.local.array(2, uint64)
     variance = cuda.local.array(1, float64)
     kurtosis = cuda.local.array(1, float64)
@@ -160,19 +164,25 @@ def advance_runs(plan, arms, state, trajectory, checkpoints, runs, mark, start, 
                 shape[k] = state.laws[2 * ARMS + k, run]
             initial_arms[k] = state.places[k, run]
             for moment in range(COLUMNS):
-                moments[k, moment] = state.moments[k * COLUMNS + moment, run]
+                moments[k, moment] = state.moments[k, moment, run]
     noise, spare = Stream(own_words, 0, stride), Stream(own_words, 1, stride)
     initial_rounds = plan.initial_pulls * ARMS
     next_mark = checkpoints[mark]
+    held = -1  # the arm that `row`, `row_word` and the next numbers belong to
+    gap = noise_sd = first = second = third = 0.0
 
     for played in range(start, stop):
         if played < initial_rounds:
             spot = int(below(spare, left))
             arm = int(initial_arms[spot])
-            if moments[arm, COUNT] + 1.0 == plan.initial_pulls:
+            count = row[COUNT] if arm == held else moments[arm, COUNT]
+            if count + 1.0 == plan.initial_pulls:
                 left -= 1
                 initial_arms[spot] = initial_arms[left]
         else:
+            if (EVERY_ROUND or renewed_at == played) and held >= 0:
+                for moment in range(COLUMNS):
+                    moments[held, moment] = row[moment]
             if renewed_at == played:
                 pool(moments, variance, kurtosis, 0)
             if EVERY_ROUND or renewed_at == played:
@@ -257,12 +267,20 @@ def advance_runs(plan, arms, state, trajectory, checkpoints, runs, mark, start, 
                         if turn == 0:
                             arm = k
                         turn -= 1
-        # The arm's moments are read before its reward is drawn: memory answers meanwhile.
-        for moment in range(COLUMNS):
-            row[moment] = moments[arm, moment]
-        gap, noise_sd = arms.gap[arm, column], arms.noise_sd[arm, column]
-        first, second, third = arms.first[arm, column], arms.second[arm, column], arms.third[arm, column]
-        reward = draw(RewardParameters(first, second, third, arms.table, played), Stream(rewards, arm, stride))
+        # Most rounds pull the arm of the round before. What belongs to it stays in registers: in local memory the threads
+        # of a warp would read it from as many places as they pull different arms.
+        if arm != held:
+            if held >= 0:
+                for moment in range(COLUMNS):
+                    moments[held, moment] = row[moment]
+                rewards[held] = row_word[0]
+            for moment in range(COLUMNS):
+                row[moment] = moments[arm, moment]
+            row_word[0] = rewards[arm]
+            gap, noise_sd = arms.gap[arm, column], arms.noise_sd[arm, column]
+            first, second, third = arms.first[arm, column], arms.second[arm, column], arms.third[arm, column]
+            held = arm
+        reward = draw(RewardParameters(first, second, third, arms.table, played), Stream(row_word, 0, stride))
         add(row, reward)
         pulls = played + 1
         place, spread, form = law(
@@ -271,13 +289,13 @@ def advance_runs(plan, arms, state, trajectory, checkpoints, runs, mark, start, 
         location[arm * step + lane], scale[arm * step + lane] = place, spread
         if SHAPED:
             shape[arm] = form
-        for moment in range(COLUMNS):
-            moments[arm, moment] = row[moment]
         regret += gap
         is_old = plan.pooled and POOLING_GROWTH * (pulls - renewed_at) >= renewed_at
         if pulls >= initial_rounds and (renewed_at == 0 or is_old):
             renewed_at = pulls  # all laws are renewed at the start of the next round
         if pulls == next_mark:
+            for moment in range(COLUMNS):
+                moments[arm, moment] = row[moment]
             total, best_pulls, recommended, largest = 0.0, 0.0, 0, -math.inf
             for k in range(ARMS):
                 count, mean = moments[k, COUNT], moments[k, ANCHOR] + moments[k, DRIFT]
@@ -293,6 +311,10 @@ def advance_runs(plan, arms, state, trajectory, checkpoints, runs, mark, start, 
             mark += 1
             next_mark = checkpoints[min(mark, checkpoints.shape[0] - 1)]
 
+    if held >= 0:
+        for moment in range(COLUMNS):
+            moments[held, moment] = row[moment]
+        rewards[held] = row_word[0]
     state.words[0, run], state.words[1, run] = own_words[0], own_words[1]
     state.places[ARMS, run], state.places[ARMS + 1, run], state.places[ARMS + 2, run] = left, arm, renewed_at
     state.regret[0, run] = regret
@@ -304,7 +326,7 @@ def advance_runs(plan, arms, state, trajectory, checkpoints, runs, mark, start, 
             state.laws[2 * ARMS + k, run] = shape[k]
         state.places[k, run] = initial_arms[k]
         for moment in range(COLUMNS):
-            state.moments[k * COLUMNS + moment, run] = moments[k, moment]
+            state.moments[k, moment, run] = moments[k, moment]
 
 
 class Layout(NamedTuple):

@@ -79,7 +79,7 @@ def merge_groups(means, squares, groups, runs, before, mean, square):
     mean[quantity, mark], square[quantity, mark] = merged, rest
 
 
-def count_pulls(moments, columns, gap, runs, pulls, by_rank):
+def count_pulls(moments, gap, runs, pulls, by_rank):
     """Add every run's pulls to those of the arms, and to those of the arms by rank, the best first."""
     totals = cuda.shared.array((2, MOST_ARMS), int64)
     thread, arms = cuda.threadIdx.x, gap.shape[0]
@@ -90,7 +90,7 @@ def count_pulls(moments, columns, gap, runs, pulls, by_rank):
     if run < runs:
         column = run if gap.shape[1] > 1 else 0
         for k in range(arms):
-            rank, count = 0, int(moments[k * columns + COUNT, run])
+            rank, count = 0, int(moments[k, COUNT, run])
             for other in range(arms):
                 better = gap[other, column] < gap[k, column]
                 rank += better or (gap[other, column] == gap[k, column] and other < k)
@@ -118,10 +118,10 @@ def merge(means: Any, squares: Any, runs: int, before: int, mean: Any, square: A
     _merge_groups.launch(blocks, THREADS, 0, means, squares, groups, runs, before, mean, square)
 
 
-def add_pulls(moments: Any, columns: int, gap: Any, runs: int, pulls: Any, by_rank: Any) -> None:
+def add_pulls(moments: Any, gap: Any, runs: int, pulls: Any, by_rank: Any) -> None:
     """Count the pulls of some runs."""
     blocks = -(-runs // THREADS)
-    _count_pulls.launch(blocks, THREADS, 0, moments, columns, gap, runs, pulls, by_rank)
+    _count_pulls.launch(blocks, THREADS, 0, moments, gap, runs, pulls, by_rank)
 
 
 register(chan)
