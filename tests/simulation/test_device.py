@@ -102,6 +102,13 @@ def test_what_a_gpu_cannot_play_is_played_on_the_cpu():
     assert set(devices(BANDIT, compiled=False)) == {"cpu"}
     assert set(devices(BANDIT, delay=3)) == {"cpu"}
     assert set(devices(bl.BernoulliBandit([0.5] * 600))) == {"cpu"}
+    assert set(devices(bl.Piecewise([(BANDIT, 50), (bl.BernoulliBandit([0.8, 0.2]), 50)]))) == {"cpu"}
+
+
+def test_contexts_are_played_on_the_cpu():
+    size = {"rounds": 20, "runs": 3, "seed": 0, "checkpoints": 1, "keep": None, "compiled": True, "delay": None}
+    bandit = bl.LinearBandit(bl.FixedFeatures(arms=4, dimension=2))
+    assert job_of((bl.LinThompson(), bl.LinUCB()), bandit, device="cuda", **size).devices == ("cpu", "cpu")
 
 
 def test_a_cluster_gets_large_blocks():

@@ -176,7 +176,7 @@ def _quantiles(found: pd.DataFrame) -> Table:
     rows = []
     for (case, policy), group in found.groupby(["case", "policy"], sort=False):
         values = group.set_index("quantity")
-        row = {"case": case, "policy": policy}
+        row = {"case": case, "policy": policy, "runs": f"{group['runs'].iloc[0]:,}"}
         for level in LEVELS:
             entry: Any = values.loc[f"q{100 * level:g}"]
             row[f"{100 * level:g} %"] = f"{_number(entry.value)} [{_number(entry.low)}, {_number(entry.high)}]"
@@ -192,7 +192,7 @@ def _chances(found: pd.DataFrame) -> Table:
     rows = []
     for (case, policy), group in found.groupby(["case", "policy"], sort=False):
         values = group.set_index("quantity")
-        row = {"case": case, "policy": policy}
+        row = {"case": case, "policy": policy, "runs": f"{group['runs'].iloc[0]:,}"}
         for quantity, title in (("locked_out", "best arm locked out"), ("wrong_arm", "wrong arm at the end")):
             if quantity in values.index:
                 entry = values.loc[quantity]
