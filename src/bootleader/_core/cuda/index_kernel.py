@@ -267,8 +267,8 @@ def advance_runs(plan, arms, state, trajectory, checkpoints, runs, mark, start, 
                         if turn == 0:
                             arm = k
                         turn -= 1
-        # Most rounds pull the arm of the round before. What belongs to it stays in registers: in local memory the threads
-        # of a warp would read it from as many places as they pull different arms.
+        # Most rounds pull the arm of the round before. What belongs to it stays in registers: in local memory the
+        # threads of a warp would read it from as many places as they pull different arms.
         if arm != held:
             if held >= 0:
                 for moment in range(COLUMNS):
