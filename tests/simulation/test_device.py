@@ -1,12 +1,14 @@
 """``device="cuda"``: what can be tested without a GPU. ``make test-gpu`` compares a GPU with the CPU at full size."""
 
 import dis
+import json
 import math
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import FunctionType
 
@@ -19,7 +21,7 @@ from bootleader._core.cuda import device as device_module
 from bootleader.bandits import DRAWS
 from bootleader.simulation._simulate import job_of
 from bootleader.simulation._task_schedule import DEVICE_RUNS, tasks_of
-from tests.simulation import device_cases
+from tests.simulation import device_cases, device_digests
 
 BANDIT = bl.BernoulliBandit([0.2, 0.8])
 ROOT = Path(__file__).parents[2]
@@ -83,6 +85,18 @@ def test_a_numba_cuda_that_cannot_be_imported_is_named(monkeypatch):
         device_module.require()
 
 
+def test_a_gpu_or_driver_that_is_too_old_is_named(monkeypatch):
+    from bootleader._core.cuda import compilation
+
+    def refuse(function):
+        raise ValueError("compute capability 3.5 is not supported")
+
+    monkeypatch.setattr(compilation, "kernel", refuse)
+    monkeypatch.setattr(compilation.cuda, "to_device", lambda array: array)
+    with pytest.raises(RuntimeError, match=r"3\.5 is not supported.*too old.*driver.*cu12.*CPU"):
+        compilation.require_separate_roundings.__wrapped__()
+
+
 @pytest.mark.parametrize("function", [bl.simulate, bl.sweep])
 def test_other_devices_are_rejected(function):
     first = (bl.UCB1(), BANDIT) if function is bl.simulate else (lambda c: (bl.UCB1(), BANDIT),)
@@ -121,6 +135,18 @@ def _job(runs):
         (bl.UCB1(),), BANDIT, rounds=10, runs=runs, seed=0, checkpoints=1, delay=None, keep=None, compiled=True,
         device="cuda",
     )  # fmt: skip
+
+
+def test_the_full_comparison_plays_a_billion_rounds_and_sees_a_difference(tmp_path):
+    sizes = [device_digests.size_of(batch) for batch in range(device_digests.BATCHES)]
+    assert sum(size["rounds"] * size["runs"] for size in sizes) == 10**9
+    spans = sorted((size["first_run"], size["first_run"] + size["runs"]) for size in sizes)
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    line = {"device": "cpu", "pair": [0, 0], "name": "", "batch": 0, "digest": ["a", "b", "c", "d"]}
+    for last, equal in (("d", True), ("e", False)):
+        other = {**line, "device": "cuda", "digest": ["a", "b", "c", last]}
+        (tmp_path / "lines").write_text(json.dumps(line) + "\n" + json.dumps(other) + "\n")
+        assert device_digests.compare([tmp_path / "lines"]) is equal
 
 
 def test_a_simulation_says_where_it_was_played(tmp_path):

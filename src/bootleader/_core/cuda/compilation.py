@@ -14,6 +14,7 @@ import numpy as np
 from numba import config, cuda, float64
 from numba.core.compiler_lock import global_compiler_lock
 
+from bootleader._core.cuda.device import REMEDY
 from bootleader._core.numba_bridge import GPU_FORMS
 from bootleader._core.sampling import layer_edge
 
@@ -92,16 +93,23 @@ def multiply_and_add(factors, term, result):
 
 @cache
 def require_separate_roundings() -> None:
-    """Raise ``RuntimeError`` if kernels fuse multiplications and additions all the same, as another numba might."""
+    """Raise ``RuntimeError`` if no kernel runs on this GPU, or if kernels fuse multiplications and additions."""
     almost = 1.0 + 2.0**-30  # its square is rounded to 1 + 2^-29, unless what is added comes first
-    result = cuda.to_device(np.ones(1))
-    kernel(multiply_and_add).launch(
-        1, 1, 0, cuda.to_device(np.array([almost])), cuda.to_device(np.array([-1.0 - 2.0**-29])), result
-    )
-    if result.copy_to_host()[0] != 0.0:
+    try:
+        factor, term, result = (cuda.to_device(np.array([value])) for value in (almost, -1.0 - 2.0**-29, 1.0))
+        kernel(multiply_and_add).launch(1, 1, 0, factor, term, result)
+        found = result.copy_to_host()[0]
+    except Exception as error:  # of numba, of CUDA's compiler, or of the driver when it loads the kernel
+        reason = " ".join(str(error).split())
+        raise RuntimeError(
+            f'device="cuda" finds a GPU, and cannot run a kernel on it ({type(error).__name__}: {reason}). The GPU or '
+            "its driver may be too old for these CUDA libraries: update the driver, install libraries of an older CUDA "
+            f"(pip install 'numba-cuda[cu12]'), {REMEDY}"
+        ) from error
+    if found != 0.0:
         raise RuntimeError(
             "this version of numba-cuda fuses multiplications and additions, so the results would not be those of the "
-            'CPU: install numba-cuda 0.30, or leave device="cuda" out'
+            f"CPU: install numba-cuda 0.30, {REMEDY}"
         )
 
 
