@@ -21,15 +21,16 @@ from bootleader.simulation import _device_runs
 ARMS, ROUNDS, RUNS = 10, 10_000, 2**20
 SECTION = f"GPU: {ARMS} Gaussian arms, {ROUNDS:,} rounds, {RUNS:,} runs"
 BANDIT = bl.GaussianBandit(np.linspace(0.0, 1.0, ARMS))
+DRAWN = bl.GaussianBandit(bl.Uniform(5, 7, arms=ARMS))  # every run draws its means
 REBOOT, ADAPTIVE = bl.ReBoot(sigma_a=1.5), bl.AdaptiveReBoot()
 
 
-def call(policy: Any, rounds: int = ROUNDS, runs: int = RUNS) -> bl.Simulation:
+def call(policy: Any, rounds: int = ROUNDS, runs: int = RUNS, bandit: bl.Bandit = BANDIT) -> bl.Simulation:
     """One simulation on the GPU."""
-    return bl.simulate(policy, BANDIT, rounds=rounds, runs=runs, seed=1, device="cuda")
+    return bl.simulate(policy, bandit, rounds=rounds, runs=runs, seed=1, device="cuda")
 
 
-def kernel_and_call(policy: Any) -> tuple[float, float]:
+def kernel_and_call(policy: Any, bandit: bl.Bandit = BANDIT) -> tuple[float, float]:
     """Seconds in the kernel, by the GPU's clock, and from call to result."""
     from numba import cuda
 
@@ -43,7 +44,7 @@ def kernel_and_call(policy: Any) -> tuple[float, float]:
         events.append(pair)
 
     with mock.patch.object(_device_runs.DeviceRuns, "_launch", timed):
-        whole = seconds(lambda: call(policy))
+        whole = seconds(lambda: call(policy, bandit=bandit))
     cuda.synchronize()
     return sum(cuda.event_elapsed_time(*pair) for pair in events) / 1000.0, whole
 
@@ -97,6 +98,10 @@ def measure(repeats: int) -> Iterator[Measured]:
     theirs = statistics.median([kernel_and_call(ADAPTIVE)[0] for _ in range(repeats)])
     yield Measured(SECTION, f"{ADAPTIVE!r}, in the kernel", theirs, "s")
     yield Measured(SECTION, f"{ADAPTIVE!r}, times ReBoot's", theirs / kernel, "x", 3.0, at_most=True)
+    drawn = [kernel_and_call(REBOOT, DRAWN) for _ in range(repeats)]
+    kernel_of_drawn, whole_of_drawn = (statistics.median(column) for column in zip(*drawn, strict=True))
+    yield Measured(SECTION, f"{REBOOT!r}, means drawn from U(5, 7), in the kernel", kernel_of_drawn, "s")
+    yield Measured(SECTION, f"{REBOOT!r}, means drawn from U(5, 7), from call to result", whole_of_drawn, "s")
     try:
         import jax
     except ImportError:
