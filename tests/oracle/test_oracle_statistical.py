@@ -20,6 +20,7 @@ from scipy import stats
 import bootleader as bl
 from bootleader._core.reference_player import player_of
 from tests.oracle import naive
+from tests.oracle import wrong_policies as wrong
 from tests.oracle.cases import BANDIT_CASES, BANDITS_BY_ID, POLICIES_BY_ID, POLICY_CASES
 
 LEVEL = 1e-3
@@ -41,18 +42,18 @@ class Mistake(NamedTuple):
 
 
 MISTAKES = {
-    "reboot: RSS/s^2": Mistake(bl.ReBoot(sigma_a=1.5), naive.wrong_reboot_variance(1.5)),
-    "reboot: divided by s": Mistake(bl.ReBoot(sigma_a=1.5), naive.wrong_reboot_divisor(1.5)),
-    "reboot: one pseudo residual": Mistake(bl.ReBoot(sigma_a=1.5), naive.wrong_reboot_one_pseudo_residual(1.5)),
-    "thompson: variance as sd": Mistake(bl.ThompsonSampling(), naive.wrong_thompson_scale(), 0),
-    "giro: n = s": Mistake(bl.Giro(), naive.wrong_giro_size()),
-    "ucb1: no 2": Mistake(bl.UCB1(), naive.wrong_ucb1()),
+    "reboot: RSS/s^2": Mistake(bl.ReBoot(sigma_a=1.5), wrong.reboot_variance(1.5)),
+    "reboot: divided by s": Mistake(bl.ReBoot(sigma_a=1.5), wrong.reboot_divisor(1.5)),
+    "reboot: one pseudo residual": Mistake(bl.ReBoot(sigma_a=1.5), wrong.reboot_one_pseudo_residual(1.5)),
+    "thompson: variance as sd": Mistake(bl.ThompsonSampling(), wrong.thompson_scale(), 0),
+    "giro: n = s": Mistake(bl.Giro(), wrong.giro_size()),
+    "ucb1: no 2": Mistake(bl.UCB1(), wrong.ucb1_factor()),
 }
 # Mistakes that hardly change the regret are detected by the law of the index alone.
 SUBTLE_MISTAKES = {
-    "phe: floor": Mistake(bl.PHE(), naive.wrong_phe_floor()),
-    "student: normal": Mistake(bl.StudentThompson(), naive.wrong_student_freedom(), 2),
-    "mammen: swapped": Mistake(bl.ReBoot(sigma_a=0.7, weights="mammen"), naive.wrong_mammen_swapped(0.7)),
+    "phe: floor": Mistake(bl.PHE(), wrong.phe_floor()),
+    "student: normal": Mistake(bl.StudentThompson(), wrong.student_freedom(), 2),
+    "mammen: swapped": Mistake(bl.ReBoot(sigma_a=0.7, weights="mammen"), wrong.mammen_swapped(0.7)),
 }
 
 
