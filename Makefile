@@ -3,6 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet
 
+# Tests start many interpreters: each would compile the package anew.
+export PYTHONDONTWRITEBYTECODE :=
+PYTEST := $(BIN)/python -m pytest
+PARALLEL := -n auto --dist worksteal
+
 .PHONY: install test test-lowest test-gpu slow fuzz coverage lint lint-workflows docs bench reproduce clean
 
 install: .venv/ready
@@ -24,7 +29,7 @@ install: .venv/ready
 	touch $@
 
 test: install
-	$(BIN)/python -m pytest -n auto
+	$(PYTEST) $(PARALLEL)
 
 # A smoke test on exactly the lowest versions that pyproject.toml allows, in an environment of its own.
 test-lowest:
@@ -37,20 +42,20 @@ test-lowest:
 
 # Full-size statistics.
 slow: install
-	$(BIN)/python -m pytest -n auto -m slow
+	$(PYTEST) $(PARALLEL) -m slow
 
 # Bit-equality of the GPU and the CPU at full size, on a machine with an NVIDIA GPU.
 test-gpu: install
 	$(PIP) --editable ".[cuda]"
-	$(BIN)/python -m pytest -m gpu tests/simulation/test_device_gpu.py
+	$(PYTEST) -m gpu tests/simulation/test_device_gpu.py
 
 # Property-based tests, with many and new examples.
 fuzz: install
-	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n auto -m fuzz
+	HYPOTHESIS_PROFILE=fuzz $(PYTEST) $(PARALLEL) -m fuzz
 
 # Code that numba compiles is not traced: see [tool.coverage.run] in pyproject.toml.
 coverage: install
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-report=html:coverage --cov-report=xml:coverage.xml
+	$(PYTEST) $(PARALLEL) --cov --cov-report=term --cov-report=html:coverage --cov-report=xml:coverage.xml
 
 lint: install lint-workflows
 	$(BIN)/ruff check .

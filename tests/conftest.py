@@ -29,7 +29,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the browser tests on systems whose browsers they do not know how to start."""
+    """Run long tests first; skip the browser tests on systems whose browsers they do not know how to start."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
     if not sys.platform.startswith("linux"):
         for item in items:
             if item.get_closest_marker("browser"):

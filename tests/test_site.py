@@ -17,7 +17,7 @@ FOUND = "[...document.querySelectorAll('*')].filter(e => e.shadowRoot).map(e => 
 WIDEST = ("index", "claims", "robustness", "leaderboard", "gallery")  # pages with the widest tables and pictures
 PATIENCE = 20.0  # seconds until the search must have answered
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 def test_the_site_works_from_disk():

@@ -51,5 +51,8 @@ def test_an_agent_compiles_when_it_is_loaded() -> None:
 
 
 def test_few_arms_compile_nothing() -> None:
-    run_python(PRELUDE + f"play(bl.Agent(bl.AdaptiveReBoot(), names(191), seed=1))\n{UNTOUCHED}")
-    run_python(PRELUDE + f"play(bl.Agent(bl.UCB1(), names(600), seed=1))\n{UNTOUCHED}")
+    run_python(
+        PRELUDE
+        + f"play(bl.Agent(bl.AdaptiveReBoot(), names(191), seed=1))\n{UNTOUCHED}"
+        + f"play(bl.Agent(bl.UCB1(), names(600), seed=1))\n{UNTOUCHED}"
+    )

@@ -1,6 +1,5 @@
 """The compiled sums over a history equal their plain definitions bit for bit, short and long."""
 
-import numba
 import numpy as np
 import pytest
 
@@ -13,6 +12,7 @@ from bootleader._core.bootstrap_sums import (
     resampled_sum,
     write_strides,
 )
+from bootleader._core.disk_cache import kernel
 from bootleader._core.rng import Purpose, Stream, run_stride, stream_state
 
 
@@ -30,7 +30,7 @@ def padded(values: np.ndarray, first: int) -> np.ndarray:
 SIZES = [0, 1, 3, 4, VECTORISED_FROM - 1, VECTORISED_FROM, VECTORISED_FROM + 1, 255, 256, 257, 1000, 7003]
 
 
-@numba.njit(error_model="numpy")
+@kernel
 def compiled_resampled_sum(history, start, count, draws, stream):
     if start >= WORKSPACE:
         write_strides(history, stream.stride)
@@ -48,7 +48,7 @@ def test_compiled_resampled_sum_equals_the_plain_one(count, draws, first):
     assert int(array_stream.states[0]) == stream.states[0]
 
 
-@numba.njit(error_model="numpy")
+@kernel
 def compiled_heads_sum(chance, history, start, count, drift, stream):
     return heads_sum(chance, history, start, count, drift, stream)
 

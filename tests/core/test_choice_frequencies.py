@@ -66,7 +66,7 @@ def _check(name: str, share: float | None, draws: int, seed: int) -> None:
 
 @pytest.mark.parametrize(("name", "share"), CASES)
 def test_choices_have_the_exact_probabilities(name: str, share: float | None) -> None:
-    _check(name, share, draws=40_000, seed=7)
+    _check(name, share, draws=15_000, seed=7)
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 import pytest
 
+from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.numba_bridge import compiled, specialise
 from tests.helpers import posix_only, run_python
 
@@ -81,6 +82,22 @@ class Folder:
     def files(self, ending: str) -> list[Path]:
         return sorted(self.cache.rglob(f"*.{ending}"))
 
+    def play_here(self, *laws: str) -> list[list[float]]:
+        """The same in this process: a kernel that is specialised again reads the cache folder again."""
+        file = self.path / "small_module.py"
+        module = ModuleType("small_module")
+        exec(compile(file.read_text(), str(file), "exec"), module.__dict__)
+        report = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(numba.config, "CACHE_DIR", str(self.cache))
+            patch.setitem(sys.modules, "small_module", module)  # a kernel that is loaded imports its module
+            for name in laws or ("law",):
+                law = getattr(module, name)
+                kernel = specialise(module.total, code_digest(law)[:16], law_of=compiled(law))
+                value = kernel(np.arange(4.0))
+                report.append([value, sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values())])
+        return report
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Folder:
@@ -93,21 +110,21 @@ def test_a_kernel_is_compiled_once_and_then_loaded(folder: Folder) -> None:
 
 
 def test_only_changes_of_what_is_computed_recompile(folder: Folder) -> None:
-    folder.play()
+    folder.play_here()
     described = MODULE.replace('"""A law."""', '"""A law with another description."""').replace('"""The sum', '"""Sum')
     folder.write("# A comment that moves every line.\n" + described)
-    assert folder.play() == ([[DOUBLED, *LOADED]], [])
+    assert folder.play_here() == [[DOUBLED, *LOADED]]
     folder.write(MODULE.replace("FACTOR = 2.0", "FACTOR = 3.0"))
-    assert folder.play() == ([[1.5 * DOUBLED, *COMPILED]], [])
+    assert folder.play_here() == [[1.5 * DOUBLED, *COMPILED]]
     folder.write(MODULE.replace("result = 0.0", "result = 100.0"))
-    assert folder.play() == ([[100.0 + DOUBLED, *COMPILED]], [])
+    assert folder.play_here() == [[100.0 + DOUBLED, *COMPILED]]
     folder.write(MODULE)
-    assert folder.play() == ([[DOUBLED, *LOADED]], [])
+    assert folder.play_here() == [[DOUBLED, *LOADED]]
 
 
 def test_two_laws_of_one_module_have_kernels_of_their_own(folder: Folder) -> None:
-    assert folder.play("law", "other_law") == ([[DOUBLED, *COMPILED], [SHIFTED, *COMPILED]], [])
-    assert folder.play("other_law", "law") == ([[SHIFTED, *LOADED], [DOUBLED, *LOADED]], [])
+    assert folder.play_here("law", "other_law") == [[DOUBLED, *COMPILED], [SHIFTED, *COMPILED]]
+    assert folder.play_here("other_law", "law") == [[SHIFTED, *LOADED], [DOUBLED, *LOADED]]
 
 
 DAMAGE: dict[str, Any] = {
@@ -120,25 +137,13 @@ DAMAGE: dict[str, Any] = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])  # numba's index and its data
-def test_a_damaged_file_is_replaced(folder: Folder, ending: str, damage: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In this process: a kernel that is specialised again reads the folder again."""
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(folder.cache))
-    file = folder.path / "small_module.py"
-    module = ModuleType("small_module")
-    exec(compile(file.read_text(), str(file), "exec"), module.__dict__)
-    monkeypatch.setitem(sys.modules, "small_module", module)  # a kernel that is loaded imports its module
-
-    def played() -> list[float]:
-        kernel = specialise(module.total, "", law_of=compiled(module.law))
-        value = kernel(np.arange(4.0))
-        return [value, sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values())]
-
-    assert played() == [DOUBLED, *COMPILED]
-    assert played() == [DOUBLED, *LOADED]
+def test_a_damaged_file_is_replaced(folder: Folder, ending: str, damage: str) -> None:
+    assert folder.play_here() == [[DOUBLED, *COMPILED]]
+    assert folder.play_here() == [[DOUBLED, *LOADED]]
     (kept,) = folder.files(ending)
     kept.write_bytes(DAMAGE[damage](kept.read_bytes()))
-    assert played() == [DOUBLED, *COMPILED]
-    assert played() == [DOUBLED, *LOADED]
+    assert folder.play_here() == [[DOUBLED, *COMPILED]]
+    assert folder.play_here() == [[DOUBLED, *LOADED]]
 
 
 def without_any_cache(folder: Folder) -> dict[str, str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from scipy import stats
 
 from bootleader._core import numba_bridge  # noqa: F401  (registers the scalar functions with numba)
+from bootleader._core.disk_cache import kernel
 from bootleader._core.rng import (
     GOLDEN,
     MASK,
@@ -28,12 +28,12 @@ from tests.oracle.cases import BANDIT_CASES
 LEVEL = 1e-4  # of every single statistical test here; seeds are fixed
 
 
-@numba.njit
+@kernel
 def compiled_states(seed, runs, purpose, arm):
     return [stream_state(seed, run, purpose, arm) for run in runs]
 
 
-@numba.njit
+@kernel
 def compiled_words(start, stride, count):
     stream = Stream(np.array([start]), 0, stride)
     return [next_word(stream) for _ in range(count)]
@@ -76,8 +76,8 @@ def test_the_generator_is_splitmix64():
 
 
 def test_distinct_keys_have_distinct_streams():
-    """3.4 million keys: the chance that any two of that many random words are equal is 3e-7."""
-    runs = np.arange(2_000, dtype=np.uint64)
+    """A million keys: the chance that any two of that many random words are equal is 3e-8."""
+    runs = np.arange(600, dtype=np.uint64)
     states = [
         stream_state(seed, runs, int(purpose), arm)
         for seed in (*range(18), 2**32, 2**63, 2**64 - 1, 0x9E3779B97F4A7C15, 12345, 54321)
@@ -85,7 +85,7 @@ def test_distinct_keys_have_distinct_streams():
         for arm in range(10)
     ]
     flat = np.concatenate(states)
-    assert len(np.unique(flat)) == len(flat) == 24 * len(Purpose) * 10 * 2_000
+    assert len(np.unique(flat)) == len(flat) == 24 * len(Purpose) * 10 * 600
 
 
 def test_distinct_runs_have_distinct_odd_strides():

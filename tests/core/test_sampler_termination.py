@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
@@ -21,6 +20,7 @@ from bootleader._core import (
     sampling,
     tail_sampling,
 )
+from bootleader._core.disk_cache import kernel
 from tests.helpers import as_arrays, stream_at
 
 SECONDS = 600  # for all values of all samplers and their compilation; ten are enough on an idle machine
@@ -49,7 +49,7 @@ def compare(name: str) -> None:
     """Draw in Python and compiled, with every combination of values."""
     sampler, arity = SAMPLERS[name]
     numba_bridge.register(sampler)
-    compiled = numba.njit(error_model="numpy")(sampler)
+    compiled = kernel(sampler)
     for values in itertools.product(WHOLE_VALUES if name == "below" else VALUES, repeat=arity):
         plain = stream_at(0, 1)
         arrays = as_arrays(plain)
@@ -61,6 +61,7 @@ def compare(name: str) -> None:
             assert np.isnan(wanted).all(), f"{name}{values} gives {wanted}"
 
 
+@pytest.mark.long
 def test_every_sampler_ends_whatever_it_is_given() -> None:
     """In another process, because a compiled loop cannot be interrupted; one for all, which imports numba once."""
     code = "from tests.core.test_sampler_termination import SAMPLERS, compare; [compare(name) for name in SAMPLERS]"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -14,12 +13,13 @@ from bootleader._core import (
     numba_bridge,  # noqa: F401  (registers the scalar functions with numba)
     sampling,
 )
+from bootleader._core.disk_cache import kernel
 from bootleader._core.rng import Purpose, Stream, next_word, stream_state
 from tests.core.goodness_of_fit import DRAWS, LEVEL, assert_counts, assert_follows, draws_of
 from tests.helpers import as_arrays, stream_at
 
 
-@numba.njit
+@kernel
 def compiled_normals(stream, out):
     for j in range(out.shape[0]):
         out[j] = sampling.standard_normal(stream)
@@ -76,7 +76,7 @@ def outside_the_layers(x: np.ndarray) -> np.ndarray:
     return (whole * special.erf(x / math.sqrt(2)) - inside) / (whole * (1.0 - sampling.WHOLE / sampling.LAYERS))
 
 
-@numba.njit
+@kernel
 def compiled_outside_layers(stream, out):
     for j in range(out.shape[0]):
         out[j] = sampling.sample_outside_layers(next_word(stream), stream)
@@ -213,7 +213,7 @@ def test_poisson(mean):
     assert_counts(draws, stats.poisson(mean))
 
 
-@numba.njit
+@kernel
 def compiled_poissons(mean, stream, out):
     for j in range(out.shape[0]):
         out[j] = sampling.poisson(mean, stream)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -15,6 +13,7 @@ from bootleader._core import (
     numba_bridge,  # noqa: F401  (registers the scalar functions with numba)
 )
 from bootleader._core import tail_sampling as tails
+from bootleader._core.disk_cache import kernel
 from bootleader._core.rng import Stream, run_stride
 
 INF = math.inf
@@ -57,16 +56,10 @@ def test_marks_that_survive_thinning_have_the_student_probability(df: float) -> 
         assert marked == pytest.approx(min(1.0, envelope * float(stats.norm.sf(r))), rel=1e-9)
 
 
-@cache
-def _compiled() -> Any:
-    noise_above = tails.noise_above
-
-    @numba.njit(error_model="numpy")
-    def fill(z, df, stream, out):  # type: ignore[no-untyped-def]
-        for i in range(out.shape[0]):
-            out[i] = noise_above(z, df, stream)
-
-    return fill
+@kernel
+def fill(z, df, stream, out):  # type: ignore[no-untyped-def]
+    for i in range(out.shape[0]):
+        out[i] = tails.noise_above(z, df, stream)
 
 
 @pytest.mark.parametrize("df", DEGREES)
@@ -75,7 +68,7 @@ def test_draws_above_a_threshold_follow_the_truncated_law(df: float) -> None:
     state = np.array([int(df) if df < INF else 1], np.uint64)
     stream = Stream(state, 0, np.uint64(run_stride(5, 0)))
     for z in [-INF, *_reachable(df)]:
-        _compiled()(z, df, stream, out)
+        fill(z, df, stream, out)
         assert out.min() > z
         share = _survival(out, df) / _survival(z, df)
         assert stats.kstest(share, "uniform").pvalue > ALARM / (len(DEGREES) * (len(THRESHOLDS) + 1))

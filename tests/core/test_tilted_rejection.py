@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 import pytest
 from scipy import stats
 
 from bootleader._core import tilted_rejection
+from bootleader._core.disk_cache import kernel
 from bootleader._core.numba_bridge import register
 from bootleader._core.reference_player import HistoryPlayer
 from bootleader._core.rng import Stream, run_stride, stream_state
@@ -104,7 +104,7 @@ def test_rounding_does_not_decide_a_sum():
     assert np.isfinite(sum_or_side(far, 1e15, float(DRAWS), history, True, Stream([3], 0, run_stride(0, 0))))
 
 
-@numba.njit(error_model="numpy")
+@kernel
 def compiled_tilted_sum(distance, side, largest_term, tilt, draws, history, stream):
     return tilted_sum(distance, side, largest_term, tilt, draws, history, stream)
 
@@ -203,7 +203,7 @@ def test_heads_beyond_have_their_exact_law_and_the_others_the_right_side(monkeyp
     monkeypatch.setattr(tilted_rejection, "UNLIKELY", 1e-9)
     side = math.copysign(1.0, wanted)
     beyond = {value: weight for value, weight in law_of_heads(chance).items() if side * (value - wanted) >= 0.0}
-    found = heads_or_sides(wanted, chance, 20_000, key=round(2 * wanted) + 100)
+    found = heads_or_sides(wanted, chance, 8_000, key=round(2 * wanted) + 100)
     assert_beyond_or_on_the_near_side(found, side, beyond)
 
 
@@ -235,7 +235,7 @@ def test_an_index_exceeds_the_best_with_the_exact_probability(monkeypatch, name,
     )
     params, history = (low, high, chance, sigma_a, pseudo), residual_history(mean=mean)
     stream = Stream([stream_state(9, round(100 * best), 4, 0)], 0, run_stride(9, 0))
-    found = np.array([two_point_index(params, history, Contest(best, True), stream) for _ in range(20_000)])
+    found = np.array([two_point_index(params, history, Contest(best, True), stream) for _ in range(8_000)])
     assert np.isinf(found).mean() > 0.5
     assert stats.binomtest(int(np.sum(found > best)), len(found), above).pvalue > LEVEL
 
@@ -251,7 +251,7 @@ def test_rounding_does_not_decide_heads():
     assert np.isfinite(heads_or_side(60.0, 1e15, 0.5, residual_history(), True, stream))
 
 
-@numba.njit(error_model="numpy")
+@kernel
 def compiled_tilted_heads(distance, side, tilt, chance, history, stream):
     return tilted_heads(distance, side, tilt, chance, history, stream)
 

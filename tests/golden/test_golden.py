@@ -20,6 +20,7 @@ def comparable(entry: Any) -> Any:
     return entry
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     (platform.system(), platform.machine()) != ("Linux", "x86_64"),
     reason="recorded with the mathematical functions of Linux on x86-64",

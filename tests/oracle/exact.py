@@ -6,14 +6,14 @@ import math
 from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from bootleader._core import (
     leader_tree,
     numba_bridge,  # noqa: F401  (registers the scalar functions with numba)
 )
+from bootleader._core.disk_cache import kernel
 from bootleader._core.rng import Purpose, Stream, run_stride, stream_state
 
 OFF = (-math.inf, 0.0, math.inf)
@@ -52,35 +52,33 @@ def _spread_wins(laws: Any, peak: float) -> Any:
     with np.errstate(invalid="ignore"):
         others = np.nan_to_num(np.exp(below_all - log_cdf), nan=0.0)
     z = (x - location[:, None]) / scale[:, None]
-    density = np.where(np.isinf(df)[:, None], stats.norm.pdf(z), stats.t.pdf(z, np.where(np.isinf(df), 1, df)[:, None]))
+    normal = np.isinf(df)
+    density = np.empty_like(z)
+    density[normal], density[~normal] = stats.norm.pdf(z[normal]), stats.t.pdf(z[~normal], df[~normal, None])
     return (density / scale[:, None] * others * (half * weights).ravel()).sum(axis=1)
 
 
 def _cdf(laws: Any, x: Any) -> Any:
-    location, scale, df = (column[:, None] for column in laws.T)
-    z = (x - location) / scale
-    return np.where(np.isinf(df), stats.norm.cdf(z), stats.t.cdf(z, np.where(np.isinf(df), 1, df)))
+    location, scale, df = laws.T
+    z = (x - location[:, None]) / scale[:, None]
+    normal = np.isinf(df)
+    below = np.empty_like(z)
+    below[normal], below[~normal] = special.ndtr(z[normal]), special.stdtr(df[~normal, None], z[~normal])
+    return below
 
 
-@cache
-def _compiled() -> Any:
-    leader, restore, rebuild = leader_tree.leader, leader_tree.restore, leader_tree.rebuild
-    write_law, tau = leader_tree.write_law, leader_tree.TAU
-
-    @numba.njit(error_model="numpy")
-    def count_leaders(tree, laws, threshold, fixed, stream, draws, counts):  # type: ignore[no-untyped-def]
-        for k in range(laws.shape[0]):
-            write_law(tree, k, laws[k, 0], laws[k, 1], laws[k, 2])
-        if fixed:
-            restore(tree, threshold, 0)
-        else:
-            rebuild(tree)
-        for _ in range(draws):
-            counts[leader(tree, stream)] += 1
-            if fixed and tree.threshold[tau] != threshold[tau]:
-                restore(tree, threshold, 0)
-
-    return count_leaders
+@kernel
+def count_leaders(tree, laws, threshold, fixed, stream, draws, counts):  # type: ignore[no-untyped-def]
+    for k in range(laws.shape[0]):
+        leader_tree.write_law(tree, k, laws[k, 0], laws[k, 1], laws[k, 2])
+    if fixed:
+        leader_tree.restore(tree, threshold, 0)
+    else:
+        leader_tree.rebuild(tree)
+    for _ in range(draws):
+        counts[leader_tree.leader(tree, stream)] += 1
+        if fixed and tree.threshold[leader_tree.TAU] != threshold[leader_tree.TAU]:
+            leader_tree.restore(tree, threshold, 0)
 
 
 def choice_counts(laws: Any, draws: int, *, tau: float | None = None, seed: int = 0) -> Any:
@@ -92,7 +90,7 @@ def choice_counts(laws: Any, draws: int, *, tau: float | None = None, seed: int 
     threshold[leader_tree.TAU], threshold[leader_tree.STEEPNESS] = tau if tau is not None else 0.0, 1.0
     state = np.array([stream_state(seed, 0, int(Purpose.SPARE), 0)], np.uint64)
     stream = Stream(state, 0, np.uint64(run_stride(seed, 0)))
-    _compiled()(tree, laws, threshold, tau is not None, stream, draws, counts)
+    count_leaders(tree, laws, threshold, tau is not None, stream, draws, counts)
     return counts
 
 

@@ -21,7 +21,7 @@ POLICIES = [bl.ReBoot(sigma_a=1.5), bl.Giro(a=1), bl.AdaptiveReBoot()]
 BANDIT = bl.GaussianBandit(means=bl.Uniform(0, 1, arms=5))
 SIZE = {"rounds": 600, "runs": 200, "seed": 3}
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster's own libraries
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]  # warnings of the cluster's own libraries
 
 
 @pytest.fixture(scope="module")

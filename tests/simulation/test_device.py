@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[2]
 without_gpu = pytest.mark.skipif(config.ENABLE_CUDASIM or cuda.is_available(), reason="for machines without a GPU")
 
 
+@pytest.mark.long
 def test_the_simulated_gpu_plays_as_the_cpu_does():
     """Every index policy and reward family, on numba's simulator: its kernels run as plain Python."""
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}

@@ -20,8 +20,9 @@ def test_an_own_copy_of_a_law_has_the_results_of_the_library() -> None:
     np.testing.assert_array_equal(mine.final_regret, theirs.final_regret)
 
 
-@pytest.mark.parametrize("policy", [own.OwnReBoot(), own.OwnMOSS()], ids=str)
-@pytest.mark.parametrize("bandit", [BANDIT, own.LaplaceBandit(bl.Uniform(0, 1, arms=3))], ids=["ours", "own"])
+@pytest.mark.parametrize(
+    ("policy", "bandit"), [(own.OwnReBoot(), BANDIT), (own.OwnMOSS(), own.LaplaceBandit(bl.Uniform(0, 1, arms=3)))]
+)
 def test_own_classes_keep_the_contract(policy, bandit) -> None:
     assert len(bl.check_policy(policy, bandit)) == 4
 
@@ -83,14 +84,16 @@ print(sim.mean_regret[0, -1])
 """
 
 
-def test_a_policy_of_a_script_comes_from_the_disk_cache_in_the_next_process(tmp_path) -> None:
-    """The second process compiles no kernel: numba's cache gains no file."""
+@pytest.mark.long
+def test_a_policy_of_a_script_comes_from_the_disk_cache_in_the_next_process(tmp_path, request) -> None:
+    """The second process compiles no kernel: numba's cache, a folder of the test's own, gains no file."""
+    cache = request.config.cache.mkdir("kernels_of_a_script")  # kept, because compiling takes long
     script = tmp_path / "idea.py"
     script.write_text(SCRIPT)
-    environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PATH": "/usr/bin", "PYTHONPATH": ":".join(sys.path)}
+    environment = {"NUMBA_CACHE_DIR": str(cache), "PATH": "/usr/bin", "PYTHONPATH": ":".join(sys.path)}
     found = []
     for _ in range(2):
         subprocess.run([sys.executable, str(script)], check=True, env=environment, capture_output=True)
-        found.append({path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.nbc")})
+        found.append({path: path.stat().st_mtime_ns for path in cache.rglob("*.nbc")})
     assert found[0]
     assert found[0] == found[1]

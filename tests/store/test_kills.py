@@ -91,6 +91,7 @@ def prepared(url: str) -> None:
         store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green", "red"], seed=1, traffic=rules)
 
 
+@pytest.mark.long
 def test_kills_lose_nothing(tmp_path):
     folder = tmp_path / "noted"
     folder.mkdir()

@@ -103,6 +103,7 @@ def check_shop(folder: Path, store_url: str, count: int, kills: int) -> None:
         assert check, str(check)
 
 
+@pytest.mark.long
 def test_a_shop_with_four_workers(tmp_path):
     check_shop(tmp_path, f"sqlite:///{tmp_path}/shop.db", count=25, kills=1)
 

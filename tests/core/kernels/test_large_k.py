@@ -45,7 +45,7 @@ def _same_law(monkeypatch: Any, bandit: Any, rounds: int, runs: int) -> None:
 
 @pytest.mark.parametrize("bandit", [COINS, NORMALS])
 def test_regret_has_the_law_of_the_lockstep_kernel(monkeypatch: Any, bandit: Any) -> None:
-    _same_law(monkeypatch, bandit, rounds=400, runs=1_000)
+    _same_law(monkeypatch, bandit, rounds=300, runs=500)
 
 
 @pytest.mark.slow

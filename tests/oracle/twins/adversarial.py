@@ -73,14 +73,15 @@ class NaiveTsallisINF(FromProbabilities):
 
     def probabilities(self) -> np.ndarray:
         self.t += 1
-        low, high = self.losses.min() - 2 * math.sqrt(len(self.losses)) / self.rate(), self.losses.min()
+        rate, losses = self.rate(), self.losses.tolist()
+        low, high = min(losses) - 2 * math.sqrt(len(losses)) / rate, min(losses)
         for _ in range(40):
             middle = (low + high) / 2
-            if np.sum(4 / (self.rate() * (self.losses - middle)) ** 2) > 1:
+            if sum(4 / (rate * (loss - middle)) ** 2 for loss in losses) > 1:
                 high = middle
             else:
                 low = middle
-        return 4 / (self.rate() * (self.losses - low)) ** 2
+        return 4 / (rate * (self.losses - low)) ** 2
 
 
 CASES = [

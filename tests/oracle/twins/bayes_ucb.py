@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 import bootleader as bl
 from tests.oracle.case_types import PolicyCase
@@ -17,12 +17,12 @@ def bayes_ucb(family: str, sd: float = 1.0) -> Index:
     def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
         tail, s, total = 1 / (t + 1), len(y), float(np.sum(y))
         if family == "bernoulli":
-            return float(stats.beta.isf(tail, 1 + total, 1 + s - total))
+            return float(special.betainccinv(1 + total, 1 + s - total, tail))
         if family == "gaussian":
-            return float(stats.norm.isf(tail, total / s, sd / math.sqrt(s)))
+            return float(total / s - sd / math.sqrt(s) * special.ndtri(tail))
         if family == "exponential":
-            return float(stats.invgamma.isf(tail, s, scale=total))
-        return float(stats.gamma.isf(tail, total + 0.5, scale=1 / s))
+            return float(total / special.gammaincinv(s, tail))
+        return float(special.gammainccinv(total + 0.5, tail) / s)
 
     return index
 
