@@ -1,8 +1,9 @@
-"""The page on a web shop, with real processes: four workers, late orders, refunds, some workers killed."""
+"""The page on a web shop, with real processes: workers, late orders, refunds, some workers killed."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -13,6 +14,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,14 +24,56 @@ from tests.test_docs import DOCS, blocks_of
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc to find the workers")
 
+SERVERS = {
+    "uvicorn": ["uvicorn", "shop:app", "--workers", "4", "--port", "{port}"],
+    "gunicorn": [
+        "gunicorn", "shop:app", "--worker-class", "uvicorn_worker.UvicornWorker", "--workers", "4", "--preload",
+        "--bind", "127.0.0.1:{port}",
+    ],
+}  # fmt: skip
+Answer = Callable[..., str]
+
+
+def children_of(pid: int) -> list[int]:
+    """The workers of a server."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            is_worker = int(fields[1]) == pid and fields[0] != "Z"
+            if is_worker and b"resource_tracker" not in (stat.parent / "cmdline").read_bytes():
+                found.append(int(stat.parent.name))
+    return found
+
+
+@contextlib.contextmanager
+def started(folder: Path, module: str, block: int, more: str, command: list[str], store_url: str) -> Iterator[int]:
+    """A block of the page as a module, under a server; its process id."""
+    (folder / f"{module}.py").write_text(blocks_of(DOCS / "web-shop.md")[block][1] + more, encoding="utf-8")
+    paths = os.pathsep.join([str(folder), *sys.path])
+    environment = {**os.environ, "SHOP_STORE": store_url, "PYTHONPATH": paths}
+    with (folder / "server.txt").open("wb") as output:
+        server = subprocess.Popen(
+            [sys.executable, "-m", *command], cwd=folder, env=environment, stdout=output, stderr=output
+        )
+        try:
+            yield server.pid
+        finally:
+            server.terminate()
+            server.wait(60)
+
+
+# HTTP -----------------------------------------------------------------------------------------------------------------
+
 
 def answer(url: str, path: str, **what: str) -> str:
     """The answer to a request, asked again while a worker dies under it."""
     method = "GET" if path == "/button" else "POST"
     request = urllib.request.Request(f"{url}{path}?{urllib.parse.urlencode(what)}", method=method)
-    for _ in range(200):
+    deadline = time.monotonic() + 300.0
+    while time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(request, timeout=30) as found:
+            with urllib.request.urlopen(request, timeout=60) as found:
                 return str(found.read().decode())
         except urllib.error.HTTPError:
             raise
@@ -38,29 +82,16 @@ def answer(url: str, path: str, **what: str) -> str:
     raise AssertionError("no worker answers")
 
 
-def children_of(pid: int) -> list[int]:
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            fields = stat.read_text().rpartition(")")[2].split()
-            if int(fields[1]) == pid and b"multiprocessing.spawn" in (stat.parent / "cmdline").read_bytes():
-                found.append(int(stat.parent.name))
-    return found
-
-
-def visits(url: str, server: subprocess.Popen[bytes], count: int, kills: int) -> dict[str, float]:
+def visits(url: str, server: int, count: int, kills: int) -> dict[str, float]:
     """Visits with orders and refunds; what each decision should have earned."""
-    import json
-
     rng, earned = random.Random(1), {}
     kill_at = set(rng.sample(range(5, count), kills))
     for number in range(count):
         if number in kill_at:
-            os.kill(rng.choice(children_of(server.pid)), signal.SIGKILL)
-        seen = json.loads(answer(url, "/button", visitor=f"v{rng.randrange(count)}"))
-        decision = seen["decision"]
+            os.kill(rng.choice(children_of(server)), signal.SIGKILL)
+        decision = json.loads(answer(url, "/button", visitor=f"v{rng.randrange(count)}"))["decision"]
         amount = float(rng.randrange(100))
-        calls = [("/visit-ended", {})]
+        calls: list[tuple[str, dict[str, str]]] = [("/visit-ended", {})]
         if rng.random() < 0.5:
             calls.append(("/order", {"number": f"n{number}", "amount": str(amount)}))
             if rng.random() < 0.3:
@@ -73,41 +104,105 @@ def visits(url: str, server: subprocess.Popen[bytes], count: int, kills: int) ->
     return earned
 
 
-@contextlib.contextmanager
-def running(folder: Path, store_url: str):
-    """The page's first block under uvicorn with four workers."""
-    (folder / "shop.py").write_text(blocks_of(DOCS / "web-shop.md")[0][1], encoding="utf-8")
+def check_shop(server: str, folder: Path, store_url: str, count: int, kills: int) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "uvicorn", "shop:app", "--workers", "4", "--port", str(port)]
-    paths = os.pathsep.join([str(folder), *sys.path])
-    environment = {**os.environ, "SHOP_STORE": store_url, "PYTHONPATH": paths}
-    with (folder / "server.txt").open("wb") as output:
-        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=output)
-        try:
-            yield f"http://127.0.0.1:{port}", server
-        finally:
-            server.terminate()
-            server.wait(30)
+    command = [part.format(port=port) for part in SERVERS[server]]
+    with started(folder, "shop", 0, "", command, store_url) as process:
+        earned = visits(f"http://127.0.0.1:{port}", process, count, kills)
+    check_log(store_url, earned)
 
 
-def check_shop(folder: Path, store_url: str, count: int, kills: int) -> None:
-    with running(folder, store_url) as (url, server):
-        earned = visits(url, server, count, kills)
+def check_log(store_url: str, earned: dict[str, float]) -> None:
+    """No order is lost and none counts twice, and every decision comes out again."""
     with bl.Store(store_url) as store:
         button = store.open("button")
         log = button.log().set_index("id")["reward"]
-        assert {decision: log[decision] for decision in earned} == earned  # none lost, none counted twice
+        assert {decision: log[decision] for decision in earned} == earned
         check = button.check()
         assert check, str(check)
+        print(f"{len(earned):,} visits; {check}")
 
 
-@pytest.mark.long
-def test_a_shop_with_four_workers(tmp_path):
-    check_shop(tmp_path, f"sqlite:///{tmp_path}/shop.db", count=25, kills=1)
+@pytest.mark.parametrize("server", SERVERS)
+def test_a_shop_with_four_workers(server, tmp_path):
+    check_shop(server, tmp_path, f"sqlite:///{tmp_path}/shop.db", count=20, kills=1)
 
 
 @pytest.mark.slow
-def test_a_shop_for_longer(store_url, tmp_path):
-    check_shop(tmp_path, store_url, count=1500, kills=20)
+@pytest.mark.parametrize("server", SERVERS)
+def test_a_shop_for_longer(server, store_url, tmp_path):
+    check_shop(server, tmp_path, store_url, count=1500, kills=20)
+
+
+# Celery ---------------------------------------------------------------------------------------------------------------
+
+BROKER = """
+import pathlib
+folder = pathlib.Path(__file__).parent / "queue"
+folder.mkdir(exist_ok=True)
+folders = dict.fromkeys(["data_folder_in", "data_folder_out", "control_folder"], str(folder))
+queue.conf.update(broker_url="filesystem://", broker_transport_options=folders, task_ignore_result=True)
+"""
+WORKER = ["celery", "-A", "tasks", "worker", "--pool", "prefork", "--concurrency", "{processes}", "--loglevel", "INFO"]
+
+
+def client_of(folder: Path):
+    """What sends tasks to the workers."""
+    from celery import Celery
+
+    (folder / "queue").mkdir(exist_ok=True)
+    folders = dict.fromkeys(["data_folder_in", "data_folder_out", "control_folder"], str(folder / "queue"))
+    queue = Celery("tasks", broker="filesystem://")
+    queue.conf.update(broker_transport_options=folders, task_ignore_result=True)
+    return queue
+
+
+def until(what: Callable[[], bool], seconds: float = 300.0) -> None:
+    """Wait for something, however busy the machine is."""
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, "the tasks were not done"
+        time.sleep(0.2)
+
+
+def check_tasks(folder: Path, store_url: str, processes: int, mails: int, kills: int) -> None:
+    rules = bl.Traffic(floor=0.02, holdout=0.05, control="blue", sticky=True)
+    with bl.Store(store_url) as store:
+        button = store.create("button", bl.AdaptiveReBoot(), ["blue", "green", "red"], seed=1, traffic=rules)
+        command = [part.format(processes=processes) for part in WORKER]
+        with started(folder, "tasks", 1, BROKER, command, store_url) as process:
+            queue, rng, earned = client_of(folder), random.Random(1), {}
+            visitors = [f"v{number}" for number in range(mails)]
+            for visitor in visitors:
+                queue.send_task("tasks.mail", (visitor,))
+
+            def killing() -> None:
+                if killed and rng.random() < 0.5 and (workers := children_of(process)):
+                    killed.pop()
+                    os.kill(rng.choice(workers), signal.SIGKILL)
+
+            killed = list(range(kills))
+            until(lambda: (killing(), set(visitors) <= set(button.log()["unit"]))[1])
+            log = button.log()
+            for decision in log["id"]:
+                amount = float(rng.randrange(100))
+                earned[decision] = amount
+                for _ in range(rng.choice([1, 2])):  # delivered twice
+                    queue.send_task("tasks.book", (decision, f"order-{decision}", amount))
+            sums = lambda: button.log().set_index("id")["reward"].to_dict()  # noqa: E731
+            until(lambda: (killing(), all(sums().get(key) == value for key, value in earned.items()))[1])
+            assert not killed
+        decisions = button.log()
+        assert decisions.groupby("unit")["arm"].nunique().max() == 1  # a task that was done again has the same arm
+    check_log(store_url, earned)
+
+
+def test_tasks_in_celery(tmp_path):
+    check_tasks(tmp_path, f"sqlite:///{tmp_path}/shop.db", processes=2, mails=6, kills=0)
+
+
+@pytest.mark.slow
+def test_tasks_in_celery_for_longer(store_url, tmp_path):
+    check_tasks(tmp_path, store_url, processes=4, mails=500, kills=10)
