@@ -226,6 +226,28 @@ def test_contexts_that_are_refused_change_nothing(store):
         store.create("none", bl.AdaptiveLinReBoot(), PAGES, features={"visits": float})
 
 
+def test_the_commands(store, store_url, run_cli, tmp_path):
+    page = shop(store)
+    waiting = play(page, 15, late=0.2)
+    here = ("--store", store_url)
+    assert run_cli("store", "list", *here)[1] == "page\n"
+    shown = run_cli("store", "show", "page", *here)[1]
+    assert "coefficient" in shown
+    assert "device=desktop" in shown
+    lines = run_cli("store", "log", "page", *here)[1].splitlines()
+    assert lines[0].endswith("origin,context.device,context.visits,context.member")
+    assert "context" in run_cli("store", "log", "page", "--events", *here)[1].splitlines()[0]
+    assert run_cli("store", "audit", waiting[0], "--experiment", "page", *here)[0] == 0
+    rewards = tmp_path / "rewards.csv"
+    rewards.write_text("decision,reward\n" + "".join(f"{visit},1.5\n" for visit in waiting))
+    assert run_cli("store", "reward", str(rewards), "--experiment", "page", *here)[0] == 0
+    assert page.log()["reward"].notna().all()
+    document = tmp_path / "page.json"
+    assert run_cli("store", "export", "page", "--out", str(document), *here)[0] == 0
+    assert bl.Agent.from_json(document.read_text()).features == FEATURES
+    assert run_cli("store", "check", "page", *here)[0] == 0
+
+
 # Over time ------------------------------------------------------------------------------------------------------------
 
 

@@ -277,12 +277,19 @@ def test_races(store, store_url):
 
 
 def test_a_hundred_thousand_open_decisions(memory):
-    button = memory.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
+    check_open_decisions(memory)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_open_decisions_of_every_backend(store):
+    check_open_decisions(store)
+
+
+def check_open_decisions(store: bl.Store) -> None:
+    button = store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
     writer = button._writer
     now = time.time()
-    many = [
-        new_event(Kind.DECISION, f"open-{k}", 0, arm=k % 2, time=now, seen="1", detail="recorded") for k in range(10**5)
-    ]
+    many = [new_event(Kind.DECISION, f"open-{k}", 0, arm=k % 2, time=now, detail="recorded") for k in range(10**5)]
     writer.backend.append(writer.found.id, many)
     decisions = [button.decide() for _ in range(20)]
     assert decisions[0].probability == 0.5  # all wait for their first reward
@@ -292,6 +299,27 @@ def test_a_hundred_thousand_open_decisions(memory):
     assert button.summary()["open"].sum() == 10**5 + 18
     assert writer.fresh_replica().state.to_bytes() == writer.replica().state.to_bytes()
     assert button.audit(button.decide().id).agrees
+
+
+def test_clocks_that_jump(store_url):
+    """Two workers whose clocks jump by days, and back to before 1970: all is counted and can be computed again."""
+    jumps = [0.0, 86_400.0, -86_400.0, 1e9, -3e9, 0.0]
+    now = [time.time()]
+    clock = lambda: now[0]  # noqa: E731
+    with bl.Store(store_url, clock=clock) as first, bl.Store(store_url) as second:
+        button = created(first, max_age=3600.0, traffic=bl.Traffic(floor=0.05, sticky=True))
+        other = second.open("button")
+        waiting: list[str] = []
+        for number, jump in enumerate(jumps):
+            now[0] += jump
+            made = [each.decide(unit=f"u{number % 2}").id for each in (button, other)]
+            waiting += made
+            assert other.reward(waiting.pop(0), float(number)) == Receipt.COUNTED
+            assert button.amend(waiting[0], 1.0 + number) == Receipt.COUNTED
+        assert button._writer.replica().state.to_bytes() == other._writer.replica().state.to_bytes()
+        assert len(button.log()) == 2 * len(jumps)
+        assert button.check(), str(button.check())
+        assert other.check(), str(other.check())
 
 
 def test_a_worker_that_was_asleep_for_a_day(store, store_url):

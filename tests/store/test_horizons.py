@@ -45,6 +45,31 @@ def test_a_transaction_held_open_delays_its_own_rows_only(server):
     store.close()
 
 
+def test_a_transaction_held_open_in_a_file_delays_the_others(tmp_path):
+    """SQLite has one writer at a time: the others wait for it, and then see its row before theirs."""
+    import threading
+
+    import apsw
+
+    with bl.Store(f"sqlite:///{tmp_path}/shop.db", timeout=200.0) as store:
+        button = store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
+        backend, number = button._writer.backend, button._writer.found.id
+        early = new_event(Kind.DECISION, "held-1", 0, arm=0, time=1.0, detail="recorded")
+        held = apsw.Connection(f"{tmp_path}/shop.db")
+        held.execute("BEGIN IMMEDIATE")
+        held.execute(backend.insertion, backend.inserted(number, early))
+        made: list[bl.Decision] = []
+        worker = threading.Thread(target=lambda: made.append(button.decide()))
+        worker.start()
+        worker.join(0.3)
+        assert not made
+        held.execute("COMMIT")
+        held.close()
+        worker.join(200)
+        assert button.log()["id"].tolist() == ["held-1", made[0].id]
+        assert button.check(), str(button.check())
+
+
 def test_random_interleavings_of_transactions(server):
     """Four writers whose transactions overlap at random; a reader after every step."""
     import psycopg

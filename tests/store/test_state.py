@@ -128,13 +128,14 @@ def test_snapshots_only_save_time(memory, monkeypatch):
     assert writer.fresh_replica().state.to_bytes() == with_snapshots.state.to_bytes()
 
 
-def test_a_damaged_snapshot_is_not_used(memory, monkeypatch):
+def test_a_damaged_snapshot_is_not_used(store, store_url, monkeypatch):
     monkeypatch.setattr(_replica, "SNAPSHOT_EVENTS", 50)
-    experiment = played(memory)
+    experiment = played(store)
     writer = experiment._writer
+    empty = "x''" if store_url.startswith("sqlite") else "''::bytea"
     for sql in (
         "UPDATE bootleader_snapshots SET blob = substr(blob, 1, 40)",
-        "UPDATE bootleader_snapshots SET blob = x''",
+        f"UPDATE bootleader_snapshots SET blob = {empty}",
     ):
         writer.backend.write(lambda execute, sql=sql: execute(sql, ()))
         assert writer.fresh_replica().state.to_bytes() == writer.replica().state.to_bytes()
