@@ -115,11 +115,11 @@ def visits(url: str, server: int, count: int, kills: int) -> dict[str, float]:
     return earned
 
 
-def check_shop(server: str, folder: Path, store_url: str, count: int, kills: int) -> None:
+def check_shop(kind: str, folder: Path, store_url: str, count: int, kills: int) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [part.format(port=port) for part in SERVERS[server]]
+    command = [part.format(port=port) for part in SERVERS[kind]]
     with started(folder, "shop", 0, "", command, store_url) as process:
         earned = visits(f"http://127.0.0.1:{port}", process, count, kills)
     check_log(store_url, earned)
@@ -136,15 +136,16 @@ def check_log(store_url: str, earned: dict[str, float]) -> None:
         print(f"{len(earned):,} visits; {check}")
 
 
-@pytest.mark.parametrize("server", SERVERS)
-def test_a_shop_with_four_workers(server, tmp_path):
-    check_shop(server, tmp_path, f"sqlite:///{tmp_path}/shop.db", count=20, kills=1)
+@pytest.mark.long
+@pytest.mark.parametrize("kind", SERVERS)
+def test_a_shop_with_four_workers(kind, tmp_path):
+    check_shop(kind, tmp_path, f"sqlite:///{tmp_path}/shop.db", count=20, kills=1)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("server", SERVERS)
-def test_a_shop_for_longer(server, store_url, tmp_path):
-    check_shop(server, tmp_path, store_url, count=1500, kills=20)
+@pytest.mark.parametrize("kind", SERVERS)
+def test_a_shop_for_longer(kind, store_url, tmp_path):
+    check_shop(kind, tmp_path, store_url, count=1500, kills=20)
 
 
 # Celery ---------------------------------------------------------------------------------------------------------------
@@ -221,6 +222,7 @@ def check_tasks(folder: Path, store_url: str, processes: int, mails: int, kills:
     check_log(store_url, amounts)
 
 
+@pytest.mark.long
 def test_tasks_in_celery(tmp_path):
     check_tasks(tmp_path, f"sqlite:///{tmp_path}/shop.db", processes=2, mails=4, kills=0)
 
