@@ -137,7 +137,7 @@ def _law_groups(rule: IndexRule, bandit: Bandit) -> tuple[tuple[Any, ...], tuple
 
 
 def _plan(rule: IndexRule, bandit: Bandit, rounds: int) -> Any:
-    from bootleader._core.kernels.lockstep import Plan
+    from bootleader._core.kernels.lanes import Plan
 
     laws, draws = _law_groups(rule, bandit)
     return Plan(

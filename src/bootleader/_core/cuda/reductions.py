@@ -61,7 +61,7 @@ def reduce_groups(trajectory, checkpoints, runs, means, squares):
     for quantity in range(QUANTITIES):
         for i in range(count):
             row[i] = value_of(trajectory, checkpoints, quantity, mark, first + i)
-        reduce_row(row, count, group, quantity, mark, means, squares)
+        reduce_row(row, 0, count, row, group, quantity, mark, means, squares)
 
 
 def merge_groups(means, squares, groups, runs, before, mean, square):

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from bootleader._core.arm_parameters import ArmParameters, RewardParameters
+from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.elementary import log
 from bootleader._core.kernels.moment_records import ANCHOR, COUNT, DRIFT, MomentRecords, records_for
-from bootleader._core.kernels.run_setup import Streams
-from bootleader._core.kernels.trajectory import Trajectory
 from bootleader._core.kernels.vector_sampling import draw_normals, studentise_lanes, toss_coins
 from bootleader._core.numba_bridge import compiled, inline, inner, is_raised, named, specialise, switch
 from bootleader._core.reference_player import POOLING_GROWTH
@@ -28,123 +26,6 @@ from bootleader._core.rules import Noise
 from bootleader._core.sampling import accepted_normal, finish_normal, rejected
 
 NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
-
-
-class Plan(NamedTuple):
-    """A rule and a reward family as numbers."""
-
-    law: int
-    noise: int
-    params: Any
-    initial_pulls: int
-    pooled: bool
-    epsilon: float
-    draw: int
-    normal_rewards: bool  # whether the draw is first + second * normal, which is vectorised
-    horizon: int
-
-
-class State(NamedTuple):
-    """The arms' moments and index laws (arm x lane), and what a lane has beside them.
-
-    ``moments[k, lane]`` is a record of :mod:`bootleader._core.kernels.moment_records`: its numbers are read and written
-    together, so they lie together.
-    """
-
-    moments: Any
-    location: Any
-    scale: Any
-    shape: Any
-    noise_sd: Any
-    gap: Any
-    initial_arms: Any  # the arms that still need initial pulls, and
-    initial_left: Any  # how many they are
-    variance: Any
-    kurtosis: Any  # empty unless the rule asks for fourth moments
-    renewed_at: Any  # pulls at the last renewal of all laws
-    regret: Any
-
-    @property
-    def pulls(self) -> Any:
-        """Pulls of each arm in each lane."""
-        return self.moments[:, :, COUNT]
-
-
-def new_state(noise_sd: Any, gap: Any, fourth_moment: bool) -> State:
-    """The lanes before the first round."""
-    arms, lanes = gap.shape
-    return State(
-        moments=np.zeros((arms, lanes, records_for(fourth_moment).columns)),
-        **{name: np.zeros((arms, lanes)) for name in ("location", "scale", "shape")},
-        noise_sd=noise_sd,
-        gap=gap,
-        initial_arms=np.repeat(np.arange(arms)[:, None], lanes, axis=1),
-        initial_left=np.full(lanes, arms),
-        variance=np.zeros(lanes),
-        kurtosis=np.zeros(lanes if fourth_moment else 0),
-        renewed_at=np.zeros(1, np.int64),
-        regret=np.zeros(lanes),
-    )
-
-
-class Scratch(NamedTuple):
-    """Memory for one round: an arm's words, the noise (arm x lane), each lane's leader with its index, and reward."""
-
-    words: Any
-    noise: Any
-    best: Any
-    arm: Any
-    reward: Any
-
-
-def new_scratch(arms: int, lanes: int) -> Scratch:
-    """Memory for the rounds of a block."""
-    return Scratch(
-        words=np.zeros(lanes, np.uint64),
-        noise=np.zeros((arms, lanes)),
-        best=np.zeros(lanes),
-        arm=np.zeros(lanes, np.uint64),
-        reward=np.zeros(lanes),
-    )
-
-
-class Lanes(NamedTuple):
-    """Runs in lock step, between two rounds; their arrays are (arm x lane), or of lanes alone."""
-
-    parameters: ArmParameters
-    streams: Streams
-    state: State
-    scratch: Scratch
-    trajectory: Trajectory
-
-    def part(self, first: int, last: int) -> Lanes:
-        """A copy of some of them."""
-
-        def columns(array: Any) -> Any:
-            return (array[:, first:last] if array.ndim > 1 else array[first:last]).copy()
-
-        return Lanes(
-            parameters=ArmParameters(*map(columns, self.parameters))._replace(table=self.parameters.table),
-            streams=Streams(*map(columns, self.streams)),
-            state=State(*map(columns, self.state))._replace(renewed_at=self.state.renewed_at.copy()),
-            scratch=new_scratch(len(self.state.gap), last - first),
-            trajectory=Trajectory(*map(columns, self.trajectory)),
-        )
-
-    def put_back(self, first: int, part: Lanes) -> None:
-        """Copy what is kept of a part in the end: its pulls and its trajectory."""
-        last = first + part.trajectory.regret.shape[1]
-        self.state.moments[:, first:last] = part.state.moments
-        for whole, piece in zip(self.trajectory, part.trajectory, strict=True):
-            whole[:, first:last] = piece
-
-
-def new_lanes(
-    parameters: ArmParameters, streams: Streams, noise_sd: Any, gap: Any, trajectory: Trajectory, fourth_moment: bool
-) -> Lanes:
-    """The runs of a block before the first round."""
-    state = new_state(noise_sd, gap, fourth_moment)
-    return Lanes(parameters, streams, state, new_scratch(*gap.shape), trajectory)
 
 
 # A round --------------------------------------------------------------------------------------------------------------
@@ -179,11 +60,10 @@ def draw_optimism(kind, pulls, shape, state, stride, spare, words, noise):
 @inline
 def draw_any_noise(kind, pulls, shape, state, stride, spare, words, noise):
     """One arm's noise in every lane, of any kind."""
-    if kind == NORMAL:
+    if kind == NORMAL or kind == STUDENT:  # noqa: SIM109  (a tuple would be searched at run time)
         draw_normals(state, stride, spare, words, noise)
-    elif kind == STUDENT:
-        draw_normals(state, stride, spare, words, noise)
-        studentise_lanes(shape, noise, spare, stride, words)
+        if kind == STUDENT:
+            studentise_lanes(shape, noise, spare, stride, words)
     elif kind == FAIR_COINS:
         toss_coins(shape, noise, spare, stride)
     elif kind == OPTIMISM:
@@ -276,10 +156,12 @@ def pull_initial_arms(initial_pulls, streams, state, scratch):
 def pay_normal(arm, parameters, states, stride, words, reward):
     """Draw the normal reward of every lane's arm from that arm's own stream."""
     rejections = 0
-    for lane in range(arm.shape[0]):
+    for lane in range(arm.shape[0]):  # the scattered states by themselves, so that the rest vectorises
         position = states[arm[lane], lane] + stride[lane]
         states[arm[lane], lane] = position
-        words[lane] = mix64(position)
+        words[lane] = position
+    for lane in range(arm.shape[0]):
+        words[lane] = mix64(words[lane])
     for lane in range(arm.shape[0]):
         rejections += rejected(words[lane])
         reward[lane] = accepted_normal(words[lane])
@@ -427,14 +309,12 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
                 renew_laws(plan.law, plan, state, played)
             ties = 0
             best[:] = -math.inf
-            for k in range(0, location.shape[0] - 1, 2):
+            for k in range(location.shape[0]):
                 draw_noise(plan.noise, played, shape[k], noise_state, stride, spare, words, noise[k])
-                draw_noise(plan.noise, played, shape[k + 1], noise_state, stride, spare, words, noise[k + 1])
-                ties += challenge_twice(k, location, scale, noise, best, arm)
+                if k % 2 == 1:
+                    ties += challenge_twice(k - 1, location, scale, noise, best, arm)
             if location.shape[0] % 2 == 1:
-                k = location.shape[0] - 1
-                draw_noise(plan.noise, played, shape[k], noise_state, stride, spare, words, noise[k])
-                ties += challenge(k, location, scale, noise, best, arm)
+                ties += challenge(location.shape[0] - 1, location, scale, noise, best, arm)
             if ties > 0 or plan.epsilon > 0.0:
                 break_ties(plan.epsilon, ties, streams, state, scratch)
         if plan.normal_rewards:

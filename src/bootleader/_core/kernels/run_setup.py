@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bootleader._core.kernels.aligned_memory import aligned_zeros
 from bootleader._core.numba_bridge import specialise
 from bootleader._core.rng import Purpose, mix64, run_key, stream_of, unit
 
@@ -50,8 +51,8 @@ kernel = specialise(set_up, "")
 
 def run_setup(seed: int, first_run: int, runs: int, arms: int, draws: int) -> tuple[Streams, Any]:
     """The streams of some consecutive runs, and the first ``draws`` uniform numbers of the stream that draws arms."""
-    stride, noise, spare = np.empty((3, runs), np.uint64)
-    streams = Streams(stride, noise, spare, np.empty((arms, runs), np.uint64))
+    states = aligned_zeros((runs,), (runs,), (runs,), (arms, runs))
+    streams = Streams(*(array.view(np.uint64) for array in states))
     uniforms = np.empty((draws, runs))
     kernel(np.uint64(seed), np.uint64(first_run), streams, uniforms)
     return streams, uniforms

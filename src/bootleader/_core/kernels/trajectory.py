@@ -10,6 +10,7 @@ from bootleader._core.numba_bridge import inner, specialise
 
 QUANTITIES = 5  # that are kept over time, each as a mean and a sum of squares over runs
 REGRET, REWARD, BEST_ARM_SHARE, SIMPLE_REGRET, BEST_ARM_RECOMMENDED = range(QUANTITIES)
+ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(number) for number in range(1, 9))
 
 
 class Trajectory(NamedTuple):
@@ -53,44 +54,47 @@ def record_run(trajectory, mark, run, regret, gap, count, anchor, drift):
 
 
 @inner
-def pairwise_sum(row, count):
-    """The sum of the first numbers of a row, in the order of additions in which NumPy adds up to 128 numbers."""
+def pairwise_sum(values, first, count):
+    """The sum of some consecutive numbers, in the order of additions in which NumPy adds up to 128 numbers."""
+    total = 0.0
     if count < 8:
-        total = 0.0
-        for i in range(count):
-            total += row[i]
+        for place in range(first, first + count):
+            total += values[place]
         return total
-    a, b, c, d, e, f, g, h = row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7]
-    whole = count - count % 8
-    for i in range(8, whole, 8):
-        a += row[i]
-        b += row[i + 1]
-        c += row[i + 2]
-        d += row[i + 3]
-        e += row[i + 4]
-        f += row[i + 5]
-        g += row[i + 6]
-        h += row[i + 7]
+    i = np.uint64(first)  # unsigned: an index that cannot be negative is not checked, and the additions vectorise
+    a, b, c, d = values[i], values[i + ONE], values[i + TWO], values[i + THREE]
+    e, f, g, h = values[i + FOUR], values[i + FIVE], values[i + SIX], values[i + SEVEN]
+    for _ in range(1, count // 8):
+        i += EIGHT
+        a += values[i]
+        b += values[i + ONE]
+        c += values[i + TWO]
+        d += values[i + THREE]
+        e += values[i + FOUR]
+        f += values[i + FIVE]
+        g += values[i + SIX]
+        h += values[i + SEVEN]
     total = ((a + b) + (c + d)) + ((e + f) + (g + h))
-    for i in range(whole, count):
-        total += row[i]
+    for place in range(first + count - count % 8, first + count):
+        total += values[place]
     return total
 
 
 @inner
-def reduce_row(row, count, group, quantity, mark, mean, squares):
-    """Mean and sum of squared deviations of the first numbers of a row, which is overwritten."""
-    centre = pairwise_sum(row, count) / count
+def reduce_row(values, first, count, row, group, quantity, mark, mean, squares):
+    """Mean and sum of squared deviations of some consecutive numbers; ``row`` is memory, or begins with them."""
+    centre = pairwise_sum(values, first, count) / count
     for i in range(count):
-        row[i] = (row[i] - centre) * (row[i] - centre)
+        deviation = values[first + i] - centre
+        row[i] = deviation * deviation
     mean[group, quantity, mark] = centre
-    squares[group, quantity, mark] = pairwise_sum(row, count)
+    squares[group, quantity, mark] = pairwise_sum(row, 0, count)
 
 
-def reduce_runs(trajectory, checkpoints, row, mean, squares):
+def reduce_runs(trajectory, checkpoints, derived, row, mean, squares):
     """Fill in mean and sum of squared deviations of each group of runs (group x quantity x checkpoint).
 
-    ``row`` is memory for a group. Every group but the last has so many runs.
+    ``derived`` and ``row`` are memory for a group. Every group but the last has so many runs.
     """
     regret, reward, best_pulls = trajectory.regret, trajectory.reward, trajectory.best_pulls
     simple_regret = trajectory.simple_regret
@@ -99,21 +103,15 @@ def reduce_runs(trajectory, checkpoints, row, mean, squares):
         for group in range(mean.shape[0]):
             first = group * row.shape[0]
             count = min(row.shape[0], regret.shape[1] - first)
+            reduce_row(regret[mark], first, count, row, group, REGRET, mark, mean, squares)
+            reduce_row(reward[mark], first, count, row, group, REWARD, mark, mean, squares)
             for i in range(count):
-                row[i] = regret[mark, first + i]
-            reduce_row(row, count, group, REGRET, mark, mean, squares)
+                derived[i] = best_pulls[mark, first + i] / checkpoint
+            reduce_row(derived, 0, count, row, group, BEST_ARM_SHARE, mark, mean, squares)
+            reduce_row(simple_regret[mark], first, count, row, group, SIMPLE_REGRET, mark, mean, squares)
             for i in range(count):
-                row[i] = reward[mark, first + i]
-            reduce_row(row, count, group, REWARD, mark, mean, squares)
-            for i in range(count):
-                row[i] = best_pulls[mark, first + i] / checkpoint
-            reduce_row(row, count, group, BEST_ARM_SHARE, mark, mean, squares)
-            for i in range(count):
-                row[i] = simple_regret[mark, first + i]
-            reduce_row(row, count, group, SIMPLE_REGRET, mark, mean, squares)
-            for i in range(count):
-                row[i] = 1.0 if simple_regret[mark, first + i] == 0.0 else 0.0
-            reduce_row(row, count, group, BEST_ARM_RECOMMENDED, mark, mean, squares)
+                derived[i] = 1.0 if simple_regret[mark, first + i] == 0.0 else 0.0
+            reduce_row(derived, 0, count, row, group, BEST_ARM_RECOMMENDED, mark, mean, squares)
 
 
 reduction = specialise(reduce_runs, "")
@@ -126,5 +124,5 @@ def reduced(trajectory: Trajectory, checkpoints: Any, group: int) -> tuple[Any, 
     """
     shape = (-(-trajectory.regret.shape[1] // group), QUANTITIES, len(checkpoints))
     mean, squares = np.empty(shape), np.empty(shape)
-    reduction(trajectory, checkpoints, np.empty(group), mean, squares)
+    reduction(trajectory, checkpoints, np.empty(group), np.empty(group), mean, squares)
     return mean, squares
