@@ -67,3 +67,9 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
 def test_a_folder_that_cannot_be_made_is_refused():
     with pytest.raises(ValueError, match="cannot write to the folder"):
         writable_folder("/dev/null/none")
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path):
+    absent = r"the folder .*missing does not exist; make it"
+    with pytest.raises(FileNotFoundError, match=absent), replacing(tmp_path / "missing" / "x.png"):
+        pass

@@ -98,3 +98,35 @@ class Trace:
 
     def pay(self, arm: int, t: int, rng: np.random.Generator) -> float:
         return self.means(t)[arm] + 0.1 * float(rng.standard_normal())
+
+
+def choose_by_number(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
+    return int(params[0])
+
+
+def recommend_by_number(params: Any, arms: Any, memory: Any, shared: Any) -> Any:
+    return int(params[1])
+
+
+@dataclass(frozen=True, repr=False)
+class Numbered(bl.Policy):
+    """Chooses and recommends arms by their numbers, even if there are none of these numbers."""
+
+    chosen: int
+    recommended: int = 0
+
+    @property
+    def rule(self) -> bl.ChoiceRule:
+        params = (float(self.chosen), float(self.recommended))
+        return bl.ChoiceRule(choose_by_number, params=params, recommend=recommend_by_number)
+
+
+def choose_with_numpy(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
+    return np.argmax(arms.mean + np.random.randn(len(arms.mean)))  # noqa: NPY002
+
+
+@dataclass(frozen=True, repr=False)
+class DrawsWithNumpy(bl.Policy):
+    @property
+    def rule(self) -> bl.ChoiceRule:
+        return bl.ChoiceRule(choose_with_numpy)

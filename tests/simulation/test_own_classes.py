@@ -37,6 +37,19 @@ def test_a_law_that_cannot_be_compiled_names_the_line_and_the_remedy() -> None:
         bl.simulate(own.Uncompilable(), BANDIT, **SIZE)
 
 
+def test_a_rule_that_draws_with_numpy_is_told_where_random_numbers_come_from() -> None:
+    with pytest.raises(TypeError, match=r"line \d+ of .*own_classes.py.*random numbers come from `stream`"):
+        bl.simulate(own.DrawsWithNumpy(), BANDIT, **SIZE)
+
+
+def test_an_arm_that_does_not_exist_is_an_error_in_compiled_code_too() -> None:
+    bandit = own.LaplaceBandit([1.0, 0.5, 0.0])
+    assert bl.simulate(own.Numbered(2, 1), bandit, **SIZE).runs == SIZE["runs"]
+    for policy, named in ((own.Numbered(3), 3), (own.Numbered(-1), -1), (own.Numbered(0, 3), 3)):
+        with pytest.raises(ValueError, match=f"a number from 0 to 2, got {named}"):
+            bl.simulate(policy, bandit, **SIZE)
+
+
 def test_what_breaks_the_contract_is_found() -> None:
     with pytest.raises(AssertionError, match="equivariant"):
         bl.check_policy(own.FalselyEquivariant(1.5))
@@ -44,6 +57,17 @@ def test_what_breaks_the_contract_is_found() -> None:
         bl.check_bandit(own.WrongMeans([1.0, 0.0]))
     with pytest.raises(TypeError, match="a policy is"):
         bl.check_policy(3)
+    with pytest.raises(TypeError, match="memory must be a function, such as"):
+        bl.ChoiceRule(own.choose_by_number, memory=10)
+
+
+def test_a_python_bandit_that_pays_no_number_is_named() -> None:
+    class Prize(own.Trace):
+        def pay(self, arm, t, rng):
+            return "a prize"
+
+    with pytest.raises(ValueError, match=r"pay\(\d, 0, rng\) must return a finite number, got 'a prize'"):
+        bl.simulate(bl.UCB1(), Prize(), rounds=10, runs=1)
 
 
 def test_regret_of_a_python_bandit_is_against_the_best_arm_of_each_round() -> None:

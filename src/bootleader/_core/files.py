@@ -20,6 +20,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         yield target
         return
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"the folder {target.parent} does not exist; make it, or write {target.name} elsewhere")
     target = target.resolve()  # a link is kept: the file that it leads to is replaced
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     try:

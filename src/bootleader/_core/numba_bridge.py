@@ -8,6 +8,7 @@ functions refer to, and compiles the result when it is first called. Importing t
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -116,10 +117,17 @@ def _reason(error: Exception, function: Any) -> str:
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("Failed in nopython mode")]
-    place = re.search(r'File "([^"]+)", line (\d+)', text)
     file = function.__code__.co_filename
-    where = f" (line {place.group(2)} of {place.group(1)})" if place else f" (in {function.__name__}, {file})"
-    return (lines[0] if lines else type(error).__name__) + where
+    places = re.findall(r'File "([^"]+)", line (\d+)', text)
+    own = [place for place in places if os.path.basename(place[0]) == os.path.basename(file)]  # not inside numba
+    where = f" (in {function.__name__}, {file})"
+    if places:
+        path, line = (own or places)[-1]
+        where = f" (line {line} of {path})"
+    hint = (
+        "; random numbers come from `stream`, as in bootleader.random.uniform(stream)" if "RandomState" in text else ""
+    )
+    return (lines[0] if lines else type(error).__name__) + where + hint
 
 
 # Functions whose compiled form is not their Python form ---------------------------------------------------------------

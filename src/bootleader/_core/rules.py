@@ -251,6 +251,11 @@ class ChoiceRule:
         ``recommend(params, arms, memory, shared)`` returns the number of the arm that the rule takes for the best; by
         default the one with the largest mean. It changes nothing.
 
+    Raises
+    ------
+    TypeError
+        If ``choose``, ``learn``, ``memory`` or ``recommend`` is not a function.
+
     Examples
     --------
     >>> def choose(params, arms, memory, shared, stream):
@@ -266,6 +271,13 @@ class ChoiceRule:
     initial_pulls: int = 1
     history: bool = False
     recommend: Callable[..., Any] = largest_mean
+
+    def __post_init__(self) -> None:
+        """Check that functions were given."""
+        for name in ("choose", "learn", "memory", "recommend"):
+            if not callable(getattr(self, name)):
+                advice = ", such as `lambda arms, rounds: 2 * arms`" if name == "memory" else ""
+                raise TypeError(f"{name} must be a function{advice}, got {getattr(self, name)!r}")
 
     @property
     def functions(self) -> tuple[Callable[..., Any], ...]:

@@ -311,6 +311,8 @@ def _play_one_by_one(
                 return int(kernel(*arguments, interrupt, start, block.rounds))
 
             played, taken, assigned = _timed(threads, go_on, left=len(wanted) * block.rounds * block.bandit.arms)
+            if played < 0:
+                raise _no_such_arm(block, int(arguments[4].totals.refused[0]))
             seconds += taken
             if assigned:
                 apart = streams.copied()  # two cores write to no cache line in common
@@ -321,6 +323,14 @@ def _play_one_by_one(
         other_pulls, other_seconds = threads.result_of(half)
         pulls, seconds = pulls + other_pulls, seconds + other_seconds
     return pulls, seconds
+
+
+def _no_such_arm(block: Block, arm: int) -> ValueError:
+    """The error of a rule that names an arm that does not exist."""
+    return ValueError(
+        f"choose and recommend of {block.policy!r} must return a number from 0 to {block.bandit.arms - 1}, got {arm}; "
+        "check_policy(policy) plays it in plain Python, where wrong indices are errors too"
+    )
 
 
 def _timed(threads: WorkStealing, go_on: Callable[[InterruptFlag], int], left: float) -> tuple[int, float, bool]:

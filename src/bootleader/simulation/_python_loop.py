@@ -135,9 +135,13 @@ class PythonRewards:
 
     def pay(self, arm: int, played: int) -> float:
         """The reward of a pull."""
-        reward = float(self._bandit.pay(arm, played, self._rng))
+        paid = self._bandit.pay(arm, played, self._rng)
+        try:
+            reward = float(paid)
+        except (TypeError, ValueError):
+            reward = math.nan
         if not math.isfinite(reward):
-            raise ValueError(f"{self._bandit!r}.pay({arm}, {played}, rng) must return a finite number, got {reward!r}")
+            raise ValueError(f"{self._bandit!r}.pay({arm}, {played}, rng) must return a finite number, got {paid!r}")
         return reward
 
 

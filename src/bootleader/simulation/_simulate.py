@@ -125,6 +125,8 @@ def job_of(
     keep: Any, compiled: bool, first_run: int = 0, device: Any = "cpu",
 ) -> Job:  # fmt: skip
     """A validated job."""
+    if isinstance(bandit, type):
+        raise TypeError(f"bandit must be an object, such as {bandit.__name__}(...), got the class {bandit.__name__}")
     if not isinstance(bandit, Bandit | ContextualBandit | PythonBandit):
         raise TypeError(
             "bandit must be one of the library's, such as GaussianBandit(means=[1, 0]), or have arms, means(t) and "
@@ -255,7 +257,8 @@ def checkpoint_rounds(rounds: int, checkpoints: Any) -> npt.NDArray[np.int64]:
     (array([ 250,  500,  750, 1000]), array([  10,  100, 1000]))
     """
     if isinstance(checkpoints, str):
-        one_of("checkpoints", checkpoints, ("log",))
+        if checkpoints != "log":
+            raise ValueError(f'checkpoints must be a number, a list of rounds, or "log", got {checkpoints!r}')
         spaced = {round(math.exp(x)) for x in np.linspace(0.0, math.log(rounds), 200)}
         return np.array(sorted(spaced | {rounds}), np.int64)
     if isinstance(checkpoints, Sequence | np.ndarray):

@@ -86,16 +86,17 @@ def new_queue(rounds: int) -> Queue:
 
 
 class Totals(NamedTuple):
-    """Sums over the rounds so far."""
+    """Sums over the rounds so far, and an arm that the rule has named and that does not exist."""
 
     regret: Any
     reward: Any
     best_pulls: Any
+    refused: Any
 
 
 def new_totals() -> Totals:
     """Sums before the first round."""
-    return Totals(np.zeros(1), np.zeros(1), np.zeros(1))
+    return Totals(np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1, np.int64))
 
 
 class Environment(NamedTuple):
@@ -156,6 +157,8 @@ def record(trajectory, mark, run, recommended, world, totals):
     trajectory.recommended[mark, run] = recommended
 
 
+NO_SUCH_ARM = -1  # what the kernel returns if a rule names an arm that does not exist
+
 # Filled in by `kernel_for`.
 choose: Any = None
 learn: Any = None
@@ -168,7 +171,10 @@ DELAYED = False
 def advance_general(
     plan, parameters, streams, state, environment, trajectory, checkpoints, run, interrupt, start, stop
 ):
-    """Play the rounds of one run from ``start`` to ``stop``; returns where it came to."""
+    """Play the rounds of one run from ``start`` to ``stop``; returns where it came to.
+
+    A rule that chooses or recommends an arm that does not exist ends the run: :data:`NO_SUCH_ARM` is returned.
+    """
     world, changes, delay, queue, totals = environment
     stride = streams.stride[run]
     noise, spare = Stream(streams.noise, run, stride), Stream(streams.spare, run, stride)
@@ -192,6 +198,9 @@ def advance_general(
             k = np.int64(below(spare, arms))
         else:
             k = choose(plan, state, noise, spare)
+            if k < 0 or k >= arms:
+                totals.refused[0] = k
+                return NO_SUCH_ARM
         row, draw, table, first = k, plan.draw, parameters.table, parameters.first[k, run]
         if CHANGING:
             phase = world.phase[0]
@@ -209,7 +218,11 @@ def advance_general(
         else:
             learn(plan, state, k, reward, spare)
         if played + 1 == checkpoints[mark]:
-            record(trajectory, mark, run, recommend(plan, state), world, totals)
+            recommended = recommend(plan, state)
+            if recommended < 0 or recommended >= arms:
+                totals.refused[0] = recommended
+                return NO_SUCH_ARM
+            record(trajectory, mark, run, recommended, world, totals)
             mark += 1
     return stop
 
