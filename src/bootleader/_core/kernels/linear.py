@@ -1,16 +1,12 @@
 """The kernel for contextual bandits: one run after the other, linear models of the rewards.
 
 Everything here is a plain function. :func:`kernel_for` compiles the round; :func:`plain_parts_for` runs the same
-functions in Python, which gives the same results bit for bit. Arms are innermost in every loop that runs over features,
-so that compiled loops vectorise without changing the order of a sum.
-
-With fixed features the locations and leverages of all arms are updated after each reward in O(K d); with features drawn
-anew they are computed in O(K d^2 / 2) from the triangular root.
+functions in Python, which gives the same results bit for bit. Predictions are in :mod:`.linear_predictions`, indices in
+:mod:`.linear_indices`.
 """
 
 from __future__ import annotations
 
-import math
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -18,256 +14,22 @@ import numpy as np
 
 from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.code_fingerprint import code_digest
-from bootleader._core.linear_model import (
-    drop_intercept_if_possible,
-    effective_count,
-    is_old,
-    learn,
-    predicted,
-    refresh,
-    slope_leverage,
+from bootleader._core.kernels.linear_indices import (
+    correlated_noise,
+    draw_coefficients,
+    independent_indices,
+    joint_indices,
+    law_at,
+    leading_arm,
 )
-from bootleader._core.linear_rules import LinearArm
+from bootleader._core.kernels.linear_predictions import predict_all, predict_each, true_means, update_all
+from bootleader._core.linear_model import drop_intercept_if_possible, is_old, learn, refresh
 from bootleader._core.moments import welford
 from bootleader._core.numba_bridge import compiled, is_raised, register, specialise, switch
 from bootleader._core.reference_player import POOLING_GROWTH
-from bootleader._core.rng import Stream, below, next_word
-from bootleader._core.rules import Noise, SharedStatistics
-from bootleader._core.sampling import accepted_normal, fair_binomial, finish_normal, rejected, studentise
-
-NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
-
+from bootleader._core.rng import Stream, below
 
 # A round --------------------------------------------------------------------------------------------------------------
-
-
-def true_means(plan, parameters, arms, totals):
-    """The arms' true means in the present round, and the largest."""
-    d, columns = parameters.features.shape
-    count = arms.mean.shape[0]
-    for k in range(count):
-        arms.mean[k] = 0.0
-    if columns == count:
-        for j in range(d):
-            coefficient = parameters.coefficients[0, j]
-            for k in range(count):
-                arms.mean[k] += coefficient * parameters.features[j, k]
-    else:
-        for k in range(count):
-            total = 0.0
-            for j in range(d):
-                total += parameters.coefficients[k, j] * parameters.features[j, 0]
-            arms.mean[k] = total
-    best = -np.inf
-    for k in range(count):
-        arms.mean[k] = link_of(plan.link, arms.mean[k])
-        best = max(best, arms.mean[k])
-    totals[3] = best
-
-
-def predict_all(features, models, arms, scratch):
-    """Location and leverage of every arm's features in the model that they share."""
-    d, count = features.shape
-    centred, products, location, slopes = scratch.centred, scratch.products, arms.location, arms.slopes
-    intercept = models.anchor[0, d] + models.mean[0, d]
-    for k in range(count):
-        location[k] = 0.0
-        slopes[k] = 0.0
-    for j in range(d):
-        middle, coefficient = models.anchor[0, j] + models.mean[0, j], models.coefficients[0, j]
-        for k in range(count):
-            centred[j, k] = features[j, k] - middle
-            location[k] += centred[j, k] * coefficient
-    for k in range(count):
-        location[k] += intercept
-    if models.varies[0] != 0.0:
-        root = models.root[0]
-        for j in range(d):
-            for k in range(count):
-                products[k] = root[j, j] * centred[j, k]
-            for i in range(j % 4):
-                a = root[j, i]
-                for k in range(count):
-                    products[k] += a * centred[i, k]
-            for i in range(j % 4, j, 4):  # four at a time: the sums are read and written once for all of them
-                a, b, c, e = root[j, i], root[j, i + 1], root[j, i + 2], root[j, i + 3]
-                for k in range(count):
-                    products[k] += (a * centred[i, k] + b * centred[i + 1, k]) + (
-                        c * centred[i + 2, k] + e * centred[i + 3, k]
-                    )
-            for k in range(count):
-                slopes[k] += products[k] * products[k]
-
-
-def predict_each(features, models, arms, scratch):
-    """Location and leverage of the context in every arm's own model."""
-    row = scratch.row
-    for j in range(row.shape[0]):
-        row[j] = features[j, 0]
-    for k in range(arms.mean.shape[0]):
-        arms.location[k] = predicted(models, k, row)
-        arms.slopes[k] = slope_leverage(models, k, row)
-
-
-def update_all(features, models, arms, work, surprise, weight, spread):
-    """Locations and leverages after one more row in the shared model, from those before: O(K d)."""
-    d, count = features.shape
-    gain, location, slopes, products = work.gain, arms.location, arms.slopes, arms.index
-    share = 1.0 / models.count[0] if models.centred[0] != 0.0 else 0.0
-    offset = 0.0
-    for j in range(d):
-        offset += (models.anchor[0, j] + models.mean[0, j]) * gain[j]
-    for k in range(count):
-        products[k] = -offset
-    for j in range(d % 4):
-        a = gain[j]
-        for k in range(count):
-            products[k] += a * features[j, k]
-    for j in range(d % 4, d, 4):
-        a, b, c, e = gain[j], gain[j + 1], gain[j + 2], gain[j + 3]
-        for k in range(count):
-            products[k] += (a * features[j, k] + b * features[j + 1, k]) + (
-                c * features[j + 2, k] + e * features[j + 3, k]
-            )
-    step, shrink = weight * surprise / spread, weight / spread
-    leverage = (spread - 1.0) / weight if weight > 0.0 else 0.0
-    mean_step, constant = share * surprise, share * share * leverage
-    for k in range(count):
-        c = products[k]
-        location[k] += mean_step + c * step
-        less = slopes[k] - ((2.0 * share * c + constant) + shrink * c * c)
-        slopes[k] = less if less > 0.0 else 0.0
-
-
-def draw_coefficients(models, scratch, noise_sd, noise, spare):
-    """Coefficients drawn from N(coefficients, noise_sd^2 V^-1)."""
-    root, drawn, normals = models.root[0], scratch.coefficients, scratch.normals
-    d = drawn.shape[0]
-    for j in range(d):
-        normals[j] = finish_normal(next_word(noise), spare)
-        drawn[j] = 0.0
-    for j in range(d):
-        for i in range(j + 1):
-            drawn[i] += root[j, i] * normals[j]
-    for j in range(d):
-        drawn[j] = models.coefficients[0, j] + noise_sd * drawn[j]
-
-
-def joint_indices(features, run, noise, spare):
-    """Every arm's index from one draw of the coefficients that they share."""
-    draw_coefficients(run.models, run.scratch, run.arms.noise_sd[0], noise, spare)
-    d, count = features.shape
-    drawn, index = run.scratch.coefficients, run.arms.index
-    for k in range(count):
-        index[k] = 0.0
-    for j in range(d):
-        coefficient = drawn[j]
-        for k in range(count):
-            index[k] += coefficient * features[j, k]
-
-
-def law_at(plan, run, k, pulls):
-    """Location, scale and shape of one arm's index."""
-    models, arms = run.models, run.arms
-    m = k if plan.disjoint else 0
-    squares = models.squares[m] * models.squares[m]
-    return law_of(
-        plan.law,
-        plan.params,
-        LinearArm(
-            arms.location[k],
-            effective_count(models.count[m], arms.slopes[k], models.centred[m] != 0.0),
-            models.count[m],
-            models.freedom[m],
-            models.rss[m],
-            models.fourth[m] / squares if squares > 0.0 else np.inf,
-            arms.noise_sd[k],
-            arms.count[k],
-            arms.anchor[k] + arms.drift[k],
-            arms.rss[k],
-        ),
-        SharedStatistics(run.pooled[0], pulls, arms.mean.shape[0], plan.horizon, run.pooled[1]),
-    )
-
-
-def correlated_noise(plan, run, features, noise, spare):
-    """Standard normals, one for each arm, correlated like the predictions of the model that the arms share."""
-    models, arms, normals, direction = run.models, run.arms, run.scratch.normals, run.scratch.coefficients
-    root, drawn = models.root[0], run.scratch.noise
-    d, count = features.shape
-    intercept = models.centred[0] != 0.0
-    common = finish_normal(next_word(noise), spare) / math.sqrt(models.count[0]) if intercept else 0.0
-    for j in range(d):
-        normals[j] = finish_normal(next_word(noise), spare)
-        direction[j] = 0.0
-    for j in range(d):
-        for i in range(j + 1):
-            direction[i] += root[j, i] * normals[j]
-    for j in range(d):
-        common -= (models.anchor[0, j] + models.mean[0, j]) * direction[j]
-    for k in range(count):
-        drawn[k] = common
-    for j in range(d):
-        step = direction[j]
-        for k in range(count):
-            drawn[k] += step * features[j, k]
-    for k in range(count):
-        drawn[k] *= math.sqrt(effective_count(models.count[0], arms.slopes[k], intercept))
-
-
-def independent_indices(plan, run, features, pulls, noise, spare):
-    """Every arm's index with noise of its own; the stream ``noise`` gives one word an arm."""
-    common = 1.0
-    arms, words, drawn = run.arms, run.scratch.words, run.scratch.noise
-    count = arms.mean.shape[0]
-    undecided = 0
-    if plan.correlated:
-        correlated_noise(plan, run, features, noise, spare)
-    elif plan.noise == NORMAL or plan.noise == STUDENT:
-        for k in range(count):
-            words[k] = next_word(noise)
-        for k in range(count):
-            undecided += 1 if rejected(words[k]) else 0
-            drawn[k] = accepted_normal(words[k])
-    optimism = math.sqrt(2.0 * math.log(max(pulls, 1))) if plan.noise == OPTIMISM else 0.0
-    for k in range(count):
-        location, scale, shape = law_at(plan, run, k, pulls)
-        value = drawn[k]
-        if undecided > 0 and rejected(words[k]):
-            value = finish_normal(words[k], spare)
-        if plan.noise == STUDENT and shape != np.inf:
-            if not plan.correlated:
-                value = studentise(value, shape, spare)
-            elif k == 0:
-                common = studentise(1.0, shape, spare)
-                value *= common
-            else:
-                value *= common
-        elif plan.noise == FAIR_COINS:
-            value = fair_binomial(shape, spare)
-        elif plan.noise == OPTIMISM:
-            value = optimism
-        elif plan.noise == NONE:
-            value = 0.0
-        arms.index[k] = location + scale * value
-
-
-def leading_arm(index, spare):
-    """The arm with the largest index, ties broken uniformly at random."""
-    best, ties, first = -np.inf, 0, 0
-    for k in range(index.shape[0]):
-        if ties == 0 or index[k] > best:
-            best, ties, first = index[k], 1, k
-        elif index[k] == best:
-            ties += 1
-    if ties > 1:
-        left = below(spare, ties)
-        for k in range(index.shape[0]):
-            if index[k] == best:
-                if left == 0:
-                    return k
-                left -= 1
-    return first
 
 
 def initial_arm(plan, run, spare):
@@ -384,8 +146,6 @@ def record_round(plan, run, parameters, trajectory, mark, place):
 
 
 # Filled in by `kernel_for` and `plain_parts_for`.
-law_of: Any = None
-link_of: Any = None
 pay_of: Any = None
 draw_of: Any = None
 
@@ -469,7 +229,7 @@ def _replaced(own_parts: tuple[Any, ...]) -> list[Any]:
 
 def _globals_of(own_parts: tuple[Any, ...]) -> dict[str, Any]:
     """What the functions of a round may refer to."""
-    return {**globals(), **{name: value for part in own_parts for name, value in part.__globals__.items()}}
+    return {name: value for part in (*PARTS, *own_parts) for name, value in part.__globals__.items()}
 
 
 def plain_parts_for(functions: Functions, own_parts: tuple[Any, ...] = ()) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bootleader._core.coefficient_rules import CoefficientRule, Evidence, keep_row, new_evidence
-from bootleader._core.kernels.linear import initial_arm, leading_arm, predict_all
+from bootleader._core.kernels.linear import initial_arm
+from bootleader._core.kernels.linear_indices import leading_arm
+from bootleader._core.kernels.linear_predictions import predict_all
 from bootleader._core.kernels.linear_state import LinearPlan, LinearRun, new_run
 from bootleader._core.linear_model import LinearModels, Workspace, is_old, learn, refresh, slope_leverage
 
