@@ -68,10 +68,10 @@ def test_another_process_rewards_while_a_file_is_read(button, monkeypatch):
     backend = button._writer.backend
     append = backend.append
 
-    def overtaken(experiment, events):
+    def overtaken(*args):
         monkeypatch.undo()
         button.reward(ids[1], 2.0, event="e1")
-        append(experiment, events)
+        append(*args)
 
     monkeypatch.setattr(backend, "append", overtaken)
     imported = button.reward_many([(ids[0], 1.0, "e0"), (ids[1], 2.0, "e1"), (ids[2], 3.0, "e2")])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import threading
 
 import pytest
@@ -314,28 +313,3 @@ def test_asyncio_is_not_blocked(button):
         return await asyncio.gather(*(button.adecide() for _ in range(5)))
 
     assert len({decision.id for decision in asyncio.run(visits())}) == 5
-
-
-def in_child(button, answers) -> None:
-    decision = button.decide()
-    answers.put((decision.id, button.reward(decision.id, 2.0)))
-
-
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # of later Pythons, where other libraries have threads
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
-def test_a_fork_gets_connections_of_its_own(button):
-    before = button.decide()
-    context = multiprocessing.get_context("fork")
-    answers = context.Queue()
-    children = [context.Process(target=in_child, args=(button, answers)) for _ in range(3)]
-    with button._writer.lock:  # held by this thread at the fork
-        for child in children:
-            child.start()
-    told = [answers.get(timeout=60) for _ in children]
-    for child in children:
-        child.join(60)
-        assert child.exitcode == 0
-    assert len({decision for decision, _ in told}) == 3
-    assert button.reward(before.id, 1.0) == Receipt.COUNTED
-    assert button.summary()["pulls"].sum() == 4
-    assert button.check()

@@ -157,6 +157,21 @@ def test_a_connection_that_breaks_after_the_commit_counts_once(server, monkeypat
         assert button.check()
 
 
+def test_a_role_that_may_not_create_tables(server):
+    """Someone else has made the tables: the rights to read and write rows are enough."""
+    url = server.new_database()
+    name = url.rpartition("%3D")[2]
+    with bl.Store(url) as store:
+        created(store)
+    server.execute(f"CREATE ROLE clerk_of_{name} LOGIN")
+    server.execute(f"GRANT USAGE ON SCHEMA {name} TO clerk_of_{name}")
+    server.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {name} TO clerk_of_{name}")
+    with bl.Store(url.replace("//postgres:", f"//clerk_of_{name}:")) as theirs:
+        button = theirs.open("button")
+        assert button.reward(button.decide().id, 1.0) == Receipt.COUNTED
+        assert button.check()
+
+
 def test_more_threads_than_connections(server):
     with bl.Store(server.new_database()) as store:
         button = created(store)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from functools import partial
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import bootleader as bl
 from bootleader.store import _schema, _sql
 from bootleader.store._events import Event, Kind, new_event
+from bootleader.store._postgres import PostgresBackend
 from bootleader.store._settings import Settings
 from tests.store.test_experiment import reason_of
 
@@ -80,6 +83,78 @@ def test_a_second_delivery_after_folding_does_not_count(clocked, times, store_ur
         assert theirs.fold(times[0]) > 0
     assert reason_of(button.reward, decision.id, 2.0, event="order-1") == "folded"
     assert button.summary()["pulls"].sum() == 10
+
+
+def wait_until_blocked(store) -> None:
+    """Until another connection waits for a lock, or would have long got one."""
+    sql = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'bootleader'"
+    for _ in range(200 if isinstance(store._backend, PostgresBackend) else 20):
+        if isinstance(store._backend, PostgresBackend) and store._backend.rows(sql) != [(0,)]:
+            return
+        time.sleep(0.01)
+
+
+def test_a_second_delivery_at_the_moment_of_folding_does_not_count(clocked, times, store_url, monkeypatch):
+    """Sent before the deletion is committed, it waits, and then finds no decision."""
+    button, _ = played(clocked, times)
+    decision = button.decide()
+    with bl.Store(store_url, clock=lambda: times[0]) as other:
+        theirs = other.open("button")
+        theirs.reward(decision.id, 2.0, event="order-1")
+        theirs.decide()
+        times[0] += 10.0
+        write, deleted, may_commit = other._backend.write, threading.Event(), threading.Event()
+
+        def held_open(work):
+            def work_and_wait(execute):
+                done = work(execute)
+                deleted.set()
+                may_commit.wait(60)
+                return done
+
+            return write(work_and_wait)
+
+        monkeypatch.setattr(other._backend, "write", held_open)
+        folding = threading.Thread(target=theirs.fold, args=(times[0],))
+        folding.start()
+        deleted.wait(60)
+        outcome: list[str] = []
+        again = partial(reason_of, button.reward, decision.id, 2.0, event="order-1")
+        second = threading.Thread(target=lambda: outcome.append(again()))
+        second.start()
+        wait_until_blocked(clocked)
+        may_commit.set()
+        folding.join()
+        second.join()
+    assert outcome == ["folded"]
+    assert button.summary()["pulls"].sum() == 10
+    assert button.check(), str(button.check())
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_reward_that_was_read_for_before_a_fold_does_not_count(clocked, times, store_url, monkeypatch, many):
+    """A process falls asleep between reading a decision and writing; another one rewards it and folds it."""
+    button, ids = played(clocked, times)
+    backend, late = clocked._backend, ids[4]
+    name = "append" if many else "append_to"
+    append = getattr(backend, name)
+
+    def asleep(*args):
+        monkeypatch.undo()
+        with bl.Store(store_url, clock=lambda: times[0]) as other:
+            theirs = other.open("button")
+            theirs.reward(late, 4.0)
+            theirs.decide()
+            times[0] += 10.0
+            assert theirs.fold(times[0]) > 0
+        return append(*args)
+
+    button._writer.replica().recent.clear()
+    monkeypatch.setattr(backend, name, asleep)
+    call = partial(button.reward_many, [(late, 4.0)]) if many else partial(button.reward, late, 4.0)
+    assert reason_of(call) == "folded"
+    assert button.summary()["pulls"].sum() == 10
+    assert button.check(), str(button.check())
 
 
 def test_a_damaged_fold_is_an_error(clocked, times):

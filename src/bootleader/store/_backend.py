@@ -62,20 +62,30 @@ class Backend(ABC):
         """Mark an experiment as removed; its name is free again, and its rows go when the store is vacuumed."""
 
     @abstractmethod
-    def append(self, experiment: int, events: Sequence[Event]) -> None:
+    def append(self, experiment: int, events: Sequence[Event], fold: int | None = None) -> None:
         """Write events durably, all or none.
+
+        Parameters
+        ----------
+        experiment : int
+            Id of the experiment.
+        events : sequence of Event
+            What to write.
+        fold : int, optional
+            Position of the fold that there was when their decisions were read, 0 if there was none.
 
         Raises
         ------
         DuplicateKey
-            If a version, an event id or an assignment is in use.
+            If a version, an event id or an assignment is in use; or there is a newer fold: some of the decisions may be
+            gone.
         StoreError
             If the experiment was removed, or the database does not answer.
         """
 
     @abstractmethod
-    def append_first(self, experiment: int, event: Event) -> bool:
-        """As :meth:`append`, for version 1 of a decision: False if the decision or the experiment is not there."""
+    def append_to(self, experiment: int, event: Event) -> bool:
+        """As :meth:`append`, for an event of a decision: False if the decision is not there, or no more."""
 
     @abstractmethod
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
@@ -135,6 +145,10 @@ class Backend(ABC):
     @abstractmethod
     def fold(self, experiment: int) -> Fold | None:
         """What the experiment was folded into."""
+
+    @abstractmethod
+    def fold_position(self, experiment: int) -> int:
+        """Number of events that were folded; 0 if there is no fold."""
 
     @abstractmethod
     def horizon_before(self, experiment: int, time: float) -> str:

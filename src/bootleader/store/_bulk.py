@@ -52,11 +52,12 @@ def reward_many(writer: Writer, rewards: Sequence[Reward]) -> BulkReceipt:
     """Append the rewards of many decisions, all or none."""
     now = float(writer.clock())
     for _ in range(ATTEMPTS):
+        fold = writer.backend.fold_position(writer.found.id)
         events = list(_events(writer, rewards, now))
         try:
             if events:
-                writer.backend.append(writer.found.id, events)
-        except DuplicateKey:  # another process has rewarded one of them meanwhile: look again
+                writer.backend.append(writer.found.id, events, fold)
+        except DuplicateKey:  # another process has rewarded or folded one of them meanwhile: look again
             continue
         return BulkReceipt(len(events), len(rewards) - len(events))
     raise StoreError("other processes kept rewarding the same decisions; nothing was counted", "unavailable")

@@ -37,7 +37,6 @@ TYPES: Final = {
     "unit": "text", "assignment": "int", "event": "text", "seen": "text", "detail": "text", "crc_rest": "bigint",
     "context": "text",
 }  # fmt: skip
-AFTER: Final = "(txn >= ?::bigint OR txn = ANY(?::bigint[]))"
 WITHIN: Final = "(txn < ?::bigint AND NOT txn = ANY(?::bigint[]))"
 CONNECTIONS: Final = 8  # of a process at a time: a server has a hundred by default, for all processes together
 _inherited: list[Any] = []  # connections of a parent process: never used and never closed here
@@ -64,6 +63,8 @@ class PostgresBackend(SqlBackend):
 
     start = "0:0:"
     dialect = POSTGRES
+    row_lock = " FOR KEY SHARE"
+    table_exists = "SELECT 1 WHERE to_regclass(?) IS NOT NULL"
     insertion = (
         f"INSERT INTO bootleader_events (experiment, txn, {', '.join(COLUMNS)}) "
         "SELECT id, pg_current_xact_id()::text::bigint + ?::bigint, "
@@ -107,21 +108,33 @@ class PostgresBackend(SqlBackend):
 
     def _prepare(self, connection: psycopg.Connection[Any]) -> None:
         """Create or update the tables, and find the offset of the transaction ids."""
-        with connection.transaction():
-            execute = _executing(connection)
-            execute("SELECT pg_advisory_xact_lock(?)", (SCHEMA_LOCK,))
-            self.migrate(execute)
-            execute("CREATE TABLE IF NOT EXISTS bootleader_transactions (added BIGINT NOT NULL)", ())
-            found = execute("SELECT added FROM bootleader_transactions", ())
-            offset = int(found[0][0]) if found else 0
-            last = execute("SELECT coalesce(max(txn), 0) FROM bootleader_events", ())[0][0]
-            xmax = Snapshot.of(execute("SELECT pg_current_snapshot()::text", ())[0][0], offset).xmax
-            if not found:
-                execute("INSERT INTO bootleader_transactions (added) VALUES (?)", (offset,))
-            if int(last) >= xmax:  # a dump was restored here
-                offset += int(last) - xmax + 2**20
-                execute("UPDATE bootleader_transactions SET added = ?", (offset,))
-            self._offset, self._ready = offset, True
+        execute = _executing(connection)
+        offset = self._known_offset(execute) if self.is_current(execute) else None
+        if offset is None:  # seldom: a role without the right to create tables can use those that are there
+            with connection.transaction():
+                execute("SELECT pg_advisory_xact_lock(?)", (SCHEMA_LOCK,))
+                self.migrate(execute)
+                offset = self._known_offset(execute)
+                if offset is None:
+                    offset = self._new_offset(execute)
+        self._offset, self._ready = offset, True
+
+    def _known_offset(self, execute: Execute) -> int | None:
+        """The offset; None in a new store, and after a dump was restored: it has to be found anew."""
+        if not execute(self.table_exists, ("bootleader_transactions",)):
+            return None
+        found = execute("SELECT added FROM bootleader_transactions", ())
+        is_valid = found and _last_transaction(execute) < _next_transaction(execute, int(found[0][0]))
+        return int(found[0][0]) if is_valid else None
+
+    @staticmethod
+    def _new_offset(execute: Execute) -> int:
+        execute("CREATE TABLE IF NOT EXISTS bootleader_transactions (added BIGINT NOT NULL)", ())
+        execute("DELETE FROM bootleader_transactions", ())
+        last, following = _last_transaction(execute), _next_transaction(execute, 0)
+        offset = 0 if last < following else last - following + 2**20
+        execute("INSERT INTO bootleader_transactions (added) VALUES (?)", (offset,))
+        return offset
 
     @contextlib.contextmanager
     def _borrowed(self) -> Iterator[psycopg.Connection[Any]]:
@@ -135,11 +148,12 @@ class PostgresBackend(SqlBackend):
                 connection = self._connect()
             try:
                 yield connection
-            except BaseException:
-                connection.close()
-                raise
-            with self._lock:
-                self._idle.append(connection)
+            finally:
+                if connection.pgconn.transaction_status == self._psycopg.pq.TransactionStatus.IDLE:
+                    with self._lock:
+                        self._idle.append(connection)
+                else:  # interrupted, or cut off
+                    connection.close()
         finally:
             free.release()
 
@@ -189,12 +203,12 @@ class PostgresBackend(SqlBackend):
     def inserted(self, experiment: int, event: Event) -> tuple[Any, ...]:
         return (self._offset, *event[1:], experiment)
 
-    def append(self, experiment: int, events: Sequence[Event]) -> None:
+    def append(self, experiment: int, events: Sequence[Event], fold: int | None = None) -> None:
         rows = [self.inserted(experiment, event) for event in events]
         sql: Any = _marks(self.insertion)
 
         def insert(connection: psycopg.Connection[Any]) -> int:
-            if len(rows) == 1:
+            if len(rows) == 1 and fold is None:
                 return connection.execute(sql, rows[0]).rowcount
             with connection.transaction():
                 execute = _executing(connection)
@@ -209,13 +223,14 @@ class PostgresBackend(SqlBackend):
                 ):
                     for event in events:
                         copy.write_row((experiment, txn, *event[1:]))
+                self.check_fold(execute, experiment, fold)
                 return len(rows)
 
         if self._with_connection(insert) != len(rows):
             raise self.removed(experiment)
 
-    def append_first(self, experiment: int, event: Event) -> bool:
-        sql: Any = _marks(self.first_insertion)
+    def _insert_to(self, experiment: int, event: Event) -> bool:
+        sql: Any = _marks(self.insertion_to)
         args = (*self.inserted(experiment, event), event.decision)
         return self._with_connection(lambda connection: connection.execute(sql, args).rowcount == 1)
 
@@ -223,25 +238,34 @@ class PostgresBackend(SqlBackend):
 
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
         known = Snapshot.of(after)
-        least = min(known.xip, default=known.xmax)  # for the index
-        args: list[Any] = [experiment, experiment, least, known.xmax, known.xip]
-        if upto is not None:
-            last = Snapshot.of(upto)
-            args += [last.xmax, last.xip]
+        last = None if upto is None else Snapshot.of(upto)
+        parts = [self._part(experiment, "txn >= ?::bigint", known.xmax, last)]
+        if known.xip:  # apart, so that an old transaction does not make the index be read from there on
+            parts.append(self._part(experiment, "txn = ANY(?::bigint[])", known.xip, last))
         sql = f"""
             SELECT {READ}, (SELECT position FROM bootleader_folds WHERE experiment = ?), txn,
                 pg_current_snapshot()::text FROM (SELECT 1) one LEFT JOIN (
-                SELECT txn, {READ} FROM bootleader_events
-                WHERE experiment = ? AND txn >= ?::bigint AND {AFTER} {"AND " + WITHIN if upto is not None else ""}
+                SELECT * FROM ({" UNION ALL ".join(part for part, _ in parts)}) found
                 ORDER BY txn, seq LIMIT {READ_AT_ONCE}
             ) e ON TRUE ORDER BY txn, seq
         """
+        args = [experiment, *(arg for _, some in parts for arg in some)]
         found = self.rows(sql, args)
-        last = Snapshot.of(found[-1][-1], self._offset) if upto is None else last
+        if last is None:
+            last = Snapshot.of(found[-1][-1], self._offset)
         if len(found) == READ_AT_ONCE:
             return self._first(experiment, found, last)
         fold = int(found[0][-3] or 0)
         return News([row[:-3] for row in found] if found[0][0] is not None else [], str(last), False, fold)
+
+    @staticmethod
+    def _part(experiment: int, condition: str, value: Any, last: Snapshot | None) -> tuple[str, list[Any]]:
+        """A query for the first of the events that are new by one condition, and its arguments."""
+        sql = f"""
+            (SELECT txn, {READ} FROM bootleader_events WHERE experiment = ? AND {condition}
+            {"AND " + WITHIN if last is not None else ""} ORDER BY txn, seq LIMIT {READ_AT_ONCE})
+        """
+        return sql, [experiment, value, *([] if last is None else [last.xmax, last.xip])]
 
     def _first(self, experiment: int, found: list[Any], last: Snapshot) -> News:
         """The events of whole transactions: all but the last one read, or the only one."""
@@ -311,6 +335,20 @@ class PostgresBackend(SqlBackend):
             raise StoreError(f"PostgreSQL stopped while the log was read: {error}", "unavailable") from None
         finally:
             connection.close()
+
+
+def _last_transaction(execute: Execute) -> int:
+    """The largest transaction id in the log, offset included: by the index, experiment by experiment."""
+    sql = """
+        SELECT coalesce(max((SELECT max(txn) FROM bootleader_events WHERE experiment = id)), 0)
+        FROM bootleader_experiments
+    """
+    return int(execute(sql, ())[0][0])
+
+
+def _next_transaction(execute: Execute, offset: int) -> int:
+    """A transaction id, with the offset, that is above those of all rows that are visible."""
+    return Snapshot.of(execute("SELECT pg_current_snapshot()::text", ())[0][0], offset).xmax
 
 
 def _close_all(idle: list[Any]) -> None:

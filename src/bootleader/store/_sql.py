@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 from bootleader._core.text import shown
 from bootleader.store._backend import Backend, Fold, Found
-from bootleader.store._errors import StoreError
+from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, CORE, Event
 from bootleader.store._schema import VERSION, statements
 
@@ -21,15 +22,34 @@ AT_ONCE: Final = 5_000  # rows of one query
 READ_AT_ONCE: Final = 50_000  # events that a replica reads and applies at once
 
 _backends: weakref.WeakSet[SqlBackend] = weakref.WeakSet()
+_forking = threading.Lock()  # one fork at a time
+_prepared: list[SqlBackend] = []  # for the fork that is under way
 
 
-def _after_fork() -> None:
+def _before_fork() -> None:
+    _forking.acquire()
+    _prepared.extend(_backends)
+    for backend in _prepared:
+        backend.before_fork()
+
+
+def _after_fork_in_parent() -> None:
+    for backend in _prepared:
+        backend.after_fork_in_parent()
+    _prepared.clear()
+    _forking.release()
+
+
+def _after_fork_in_child() -> None:
+    global _forking
+    _forking = threading.Lock()
+    _prepared.clear()
     for backend in list(_backends):
         backend.forget_connections()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
 
 Execute = Callable[[str, Sequence[Any]], list[Any]]
 
@@ -42,6 +62,12 @@ class SqlBackend(Backend):
     def __init__(self, timeout: float) -> None:
         self.timeout = timeout
         _backends.add(self)
+
+    def before_fork(self) -> None:
+        """Prepare this process for a fork."""
+
+    def after_fork_in_parent(self) -> None:
+        """Go on after a fork."""
 
     @abstractmethod
     def forget_connections(self) -> None:
@@ -57,19 +83,30 @@ class SqlBackend(Backend):
 
     # Schema --------------------------------------------------------------------------------------------------------
 
-    def migrate(self, execute: Execute) -> None:
-        """Create the tables, or bring those of an older version up to date."""
-        execute("CREATE TABLE IF NOT EXISTS bootleader_schema (version INTEGER NOT NULL)", ())
+    table_exists: str  # a query that has a row if there is a table of that name
+
+    def is_current(self, execute: Execute) -> bool:
+        """Whether the tables are those of this version: nothing has to be created, or written at all."""
+        return self._version(execute) == VERSION
+
+    def _version(self, execute: Execute) -> int:
+        if not execute(self.table_exists, ("bootleader_schema",)):
+            return 0
         found = execute("SELECT version FROM bootleader_schema", ())
-        version = found[0][0] if found else 0
+        version = int(found[0][0]) if found else 0
         self.check_version(version)
+        return version
+
+    def migrate(self, execute: Execute) -> None:
+        """Create the tables, or bring those of an older version up to date. Other processes must be kept from it."""
+        version = self._version(execute)
+        if version == 0:
+            execute("CREATE TABLE IF NOT EXISTS bootleader_schema (version INTEGER NOT NULL)", ())
+            execute("INSERT INTO bootleader_schema (version) VALUES (?)", (VERSION,))
         for number in range(version + 1, VERSION + 1):
             for statement in statements(number, self.dialect):
                 execute(statement, ())
-        if not found:
-            execute("INSERT INTO bootleader_schema (version) VALUES (?)", (VERSION,))
-        elif version < VERSION:
-            execute("UPDATE bootleader_schema SET version = ?", (VERSION,))
+        execute("UPDATE bootleader_schema SET version = ?", (VERSION,))
 
     @staticmethod
     def check_version(version: int) -> None:
@@ -122,13 +159,26 @@ class SqlBackend(Backend):
         """The arguments of ``insertion``."""
         return (*event[1:], experiment)
 
+    row_lock = ""  # what keeps a row that a query has read from being deleted before the statement is committed
+
     @property
-    def first_insertion(self) -> str:
-        """As ``insertion``, if the decision is there."""
+    def insertion_to(self) -> str:
+        """As ``insertion``, if the decision is there: not if it was folded meanwhile."""
         return self.insertion + (
             " AND EXISTS (SELECT 1 FROM bootleader_events d WHERE d.experiment = bootleader_experiments.id "
-            "AND d.decision = ? AND d.version = 0)"
+            f"AND d.decision = ? AND d.version = 0{self.row_lock})"
         )
+
+    @abstractmethod
+    def _insert_to(self, experiment: int, event: Event) -> bool:
+        """Execute ``insertion_to``; whether it wrote the event."""
+
+    def append_to(self, experiment: int, event: Event) -> bool:
+        if self._insert_to(experiment, event):
+            return True
+        if not self.rows("SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL", (experiment,)):
+            raise self.removed(experiment)
+        return False
 
     def chain(self, experiment: int, decision: str) -> list[Event]:
         sql = f"SELECT {ALL} FROM bootleader_events WHERE experiment = ? AND decision = ? ORDER BY version"
@@ -213,6 +263,19 @@ class SqlBackend(Backend):
         found = self.rows(sql, (experiment,))
         return Fold(found[0][0], int(found[0][1]), bytes(found[0][2]), found[0][3]) if found else None
 
+    def fold_position(self, experiment: int) -> int:
+        return _fold_position(self.rows, experiment)
+
+    @staticmethod
+    def check_fold(execute: Execute, experiment: int, fold: int | None) -> None:
+        """Raise ``DuplicateKey`` if there is another fold than ``fold``, at the end of a transaction.
+
+        A fold deletes a decision only with its reward. So one that is committed later deletes none that the
+        transaction has given a reward, and one that was committed before is seen here.
+        """
+        if fold is not None and _fold_position(execute, experiment) != fold:
+            raise DuplicateKey
+
     def folding(self, experiment: int, horizon: str) -> Iterator[str]:
         sql = f"""
             SELECT decision FROM bootleader_events WHERE experiment = ? AND decision > ?
@@ -275,6 +338,11 @@ class SqlBackend(Backend):
             sql = f"SELECT event, decision FROM bootleader_events WHERE experiment = ? AND event IN ({marks})"
             found.update(self.rows(sql, (experiment, *some)))
         return found
+
+
+def _fold_position(execute: Execute, experiment: int) -> int:
+    found = execute("SELECT position FROM bootleader_folds WHERE experiment = ?", (experiment,))
+    return int(found[0][0]) if found else 0
 
 
 def _count(execute: Execute, experiment: int) -> int:

@@ -5,6 +5,10 @@ without a fault that can damage the file when one process resets the write-ahead
 
 The file is in WAL mode with ``synchronous=FULL``: a commit returns after the log is on the disk. Writers are serialised
 by SQLite, so the numbers of the events are in the order of their commits, and a horizon is the last number read.
+
+SQLite counts the locks of a file once for each process. A child that is forked while a connection is open inherits the
+count without the locks: the parent, when it closes the file, deletes the write-ahead log that the child still writes
+to, and what the child committed is gone. So every connection is closed before a fork, and opened again when needed.
 """
 
 from __future__ import annotations
@@ -29,7 +33,8 @@ if TYPE_CHECKING:
 
 MEMORY: Final = ":memory:"
 FIRST_SOUND_SQLITE: Final = 3_051_003
-_inherited: list[Any] = []  # connections of a parent process: never used and never closed here
+# Connections of a parent process that could not be closed before the fork, with their paths: never used or closed here.
+_inherited: list[tuple[str, Any]] = []
 
 
 class SqliteBackend(SqlBackend):
@@ -37,6 +42,7 @@ class SqliteBackend(SqlBackend):
 
     start = "0"
     dialect = SQLITE
+    table_exists = "SELECT 1 FROM sqlite_master WHERE name = ?"
     insertion = (
         f"INSERT INTO bootleader_events (experiment, seq, {', '.join(COLUMNS)}) SELECT id, "
         f"(SELECT coalesce(max(seq), 0) + 1 FROM bootleader_events WHERE experiment = id), {MARKS} "
@@ -67,18 +73,26 @@ class SqliteBackend(SqlBackend):
         if mode not in (None, ("wal",)):  # such as on a file system without shared memory
             raise StoreError(f"SQLite cannot keep a write-ahead log beside {shown(self.path)}", "unavailable")
         connection.execute("PRAGMA synchronous = FULL")
-        execute: Execute = lambda sql, args: connection.execute(sql, args).fetchall()  # noqa: E731
-        connection.execute("BEGIN IMMEDIATE")
         try:
-            self.migrate(execute)
-            connection.execute("COMMIT")
+            self._prepare(connection)
         except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
             connection.close()
             raise
         self._connection = connection
         return connection
+
+    def _prepare(self, connection: apsw.Connection) -> None:
+        """Create or update the tables."""
+        execute: Execute = lambda sql, args: connection.execute(sql, args).fetchall()  # noqa: E731
+        if self.is_current(execute):
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            self.migrate(execute)
+            connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
 
     def _wait(self) -> Callable[[int], bool]:
         """A handler for a locked database: short random waits, because a commit takes a few milliseconds."""
@@ -95,10 +109,18 @@ class SqliteBackend(SqlBackend):
 
         return wait
 
+    def before_fork(self) -> None:
+        self._lock.acquire()  # no other thread is in a call
+        if self.path != MEMORY:
+            self.close()
+
+    def after_fork_in_parent(self) -> None:
+        self._lock.release()
+
     def forget_connections(self) -> None:
         self._lock = threading.RLock()
         if self._connection is not None:
-            _inherited.append(self._connection)
+            _inherited.append((self.path, self._connection))
             self._connection = None
         if self.path == MEMORY:
             self.path = ""  # see _guarded
@@ -115,6 +137,12 @@ class SqliteBackend(SqlBackend):
 
         if not self.path:
             raise StoreError("a store in memory stays in the process that made it: give it a file", "unavailable")
+        if self.path != MEMORY and any(path == self.path for path, _ in _inherited):
+            raise StoreError(
+                f"{shown(self.path)} was open when the process was forked, and not by Python's os.fork: open the store "
+                "after the fork",
+                "unavailable",
+            )
         try:
             return work()
         except apsw.ConstraintError:
@@ -151,7 +179,7 @@ class SqliteBackend(SqlBackend):
         with self._lock:
             return self._guarded(transaction)
 
-    def append(self, experiment: int, events: Sequence[Event]) -> None:
+    def append(self, experiment: int, events: Sequence[Event], fold: int | None = None) -> None:
         def insert() -> int:
             connection = self._open()
             connection.execute(self.insertion, self.inserted(experiment, events[0]))
@@ -164,17 +192,18 @@ class SqliteBackend(SqlBackend):
             rows = ((experiment, seq, *event[1:]) for seq, event in enumerate(events, last[0][0] + 1))
             sql = f"INSERT INTO bootleader_events (experiment, seq, {', '.join(COLUMNS)}) VALUES (?, ?, {MARKS})"
             self._open().executemany(sql, rows)
+            self.check_fold(execute, experiment, fold)
             return len(events)
 
         with self._lock:
-            written = self._guarded(insert) if len(events) == 1 else self.write(insert_many)
+            written = self._guarded(insert) if len(events) == 1 and fold is None else self.write(insert_many)
         if written != len(events):
             raise self.removed(experiment)
 
-    def append_first(self, experiment: int, event: Event) -> bool:
+    def _insert_to(self, experiment: int, event: Event) -> bool:
         def insert() -> bool:
             connection = self._open()
-            connection.execute(self.first_insertion, (*self.inserted(experiment, event), event.decision))
+            connection.execute(self.insertion_to, (*self.inserted(experiment, event), event.decision))
             return bool(connection.changes())
 
         with self._lock:

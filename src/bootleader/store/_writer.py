@@ -31,7 +31,9 @@ _writers: weakref.WeakSet[Writer] = weakref.WeakSet()
 
 def _after_fork() -> None:
     for writer in list(_writers):
-        writer.lock = threading.RLock()  # the parent's may have been held by another thread
+        if not writer.lock.acquire(blocking=False):  # another thread of the parent was at work on the replica
+            writer.forget_replica()
+        writer.lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -56,6 +58,10 @@ class Writer:
             self._replica.sync()
         return self._replica
 
+    def forget_replica(self) -> None:
+        """Read the log anew at the next call."""
+        self._replica = None
+
     def fresh_replica(self, upto: str | None = None, use_snapshots: bool = True) -> Replica:
         """Another replica, of the present or of a horizon."""
         return Replica(
@@ -67,9 +73,14 @@ class Writer:
         fold = self.backend.fold(self.found.id)
         return self.fresh_replica(self.backend.start if fold is None else fold.horizon, use_snapshots=False)
 
-    def append(self, event: Event) -> bool:
-        """Append an event; False if another process has taken its version, event id or assignment."""
+    def append(self, event: Event, to_decision: bool = False) -> bool:
+        """Append an event; False if another process has taken its version, event id or assignment.
+
+        With ``to_decision`` also if the decision that it belongs to is not there, or was folded meanwhile.
+        """
         try:
+            if to_decision:
+                return self.backend.append_to(self.found.id, event)
             self.backend.append(self.found.id, [event])
         except DuplicateKey:
             # A connection that broke during the commit is tried again: the row may be our own.
@@ -164,14 +175,12 @@ class Writer:
             chain = self.backend.chain(self.found.id, decision_id)
             if not chain or chain[0].kind != Kind.DECISION:
                 raise self.unknown(decision_id)
-            if first is not None and any(
-                row[1:] == first[1:] for row in chain
-            ):  # the connection broke after the commit
-                return self._receipt(first.arm, Receipt.COUNTED)
+            if first is not None and any(row[1:] == first[1:] for row in chain):
+                return self._receipt(first.arm, Receipt.COUNTED)  # the connection broke after the commit
             row = next_event(chain, kind, amount, event, now, self.settings.reward_range)
             if row is None:
                 return self._receipt(chain[0].arm, Receipt.REPEATED)
-            if self.append(row):
+            if self.append(row, to_decision=True):
                 return self._receipt(row.arm, Receipt.COUNTED)
             if event is not None:
                 self._check_event(event, decision_id)
@@ -192,7 +201,7 @@ class Writer:
     def _append_first(self, event: Event) -> bool:
         """Append a first reward, without reading the decision; False if that has to be done."""
         try:
-            return self.backend.append_first(self.found.id, event)
+            return self.backend.append_to(self.found.id, event)
         except DuplicateKey:
             return False
 
