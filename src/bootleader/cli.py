@@ -14,7 +14,7 @@ from typing import Any
 
 from bootleader._core.console import degrade
 from bootleader._core.files import writable_folder
-from bootleader._core.text import printable
+from bootleader._core.printable_text import printable
 from bootleader._version import __version__
 
 USER_ERROR, INTERRUPTED = 2, 130

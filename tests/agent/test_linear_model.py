@@ -9,7 +9,7 @@ import pytest
 
 from bootleader._core import linear_model as exact
 from bootleader.agent import _linear_model as fast
-from bootleader.agent._linear_changes import faded, merged, widened
+from bootleader.agent._linear_model_changes import faded, merged, widened
 from tests.core.test_linear_model import ACCURACY, SIZES, sample, solution
 
 

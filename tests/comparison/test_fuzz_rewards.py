@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from bootleader._core.text import printable
+from bootleader._core.printable_text import printable
 from bootleader.comparison import read_rewards
 from bootleader.comparison._reward_table import LARGEST, Rewards
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import bootleader as bl
-from bootleader._core.text import printable, shown
+from bootleader._core.printable_text import printable, shown
 from bootleader._core.validation import LARGEST_WHOLE, positive, real, whole
 
 HUGE = 10**400

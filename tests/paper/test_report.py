@@ -15,7 +15,7 @@ from bootleader.paper._dark_figure import BACKGROUND, CONTRAST, ON_CELLS, adapti
 from bootleader.paper._mathml import typeset
 from bootleader.paper._report_part import Drawing, Outcome, Table
 from bootleader.paper.report import KEY_CLAIMS, MARKS, key_claims_markdown, marked, numeric_columns, render
-from bootleader.plots import Curve, heat_map, regret_panels, style_of
+from bootleader.plots import Curve, ratio_map, regret_panels, style_of
 from bootleader.plots._regret_ratios import ON_CELLS as plots_on_cells
 from tests.browser import Browser
 
@@ -47,7 +47,7 @@ def invented():
         frame = pd.DataFrame({"case": ["Gaussian", "exponential"], **values})
         return Table(name=f"t{columns}", title="A table", shown=frame, data=frame)
 
-    map_ = heat_map({"map": {row: dict.fromkeys("abcdef", 2.0) for row in ("one", "two")}}, "ratio")
+    map_ = ratio_map({"map": {row: dict.fromkeys("abcdef", 2.0) for row in ("one", "two")}}, "ratio")
     claims = [
         Judged(
             Claim(f"§{place}, fig. 1", f"{LONG} ({place}).", f"Test {place}: {LONG}."),

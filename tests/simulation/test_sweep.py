@@ -116,10 +116,10 @@ def test_heat_map(swept):
 
 
 def test_a_heat_map_of_very_many_cells_is_a_small_picture():
-    from bootleader.plots import value_map
+    from bootleader.plots import heat_map
 
     table = np.arange(120.0 * 90).reshape(90, 120)
-    figure = value_map(table, [str(row) for row in range(90)], [str(column) for column in range(120)])
+    figure = heat_map(table, [str(row) for row in range(90)], [str(column) for column in range(120)])
     width, height = figure.get_size_inches()
     assert width < 15
     assert height < 12

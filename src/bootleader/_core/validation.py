@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Final
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 
 LARGEST: Final = 1e120  # absolute value of a parameter: squares of sums of such numbers are far from overflow
 SMALLEST: Final = 1e-80  # of a parameter that must be above 0: its square and its reciprocal are far from the ends

@@ -13,7 +13,7 @@ from operator import setitem
 from typing import Any
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader._core.validation import seed_of
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader.agent._agent_core import AgentCore
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._learner_factory import sd_of_new_arm

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from bootleader._core.printable_text import shown
 from bootleader._core.rules import ArmsView, ChoiceRule, SharedStatistics, learn_nothing
-from bootleader._core.text import shown
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._laws import Laws
 from bootleader.agent._learner import Learner

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bootleader._core.linear_rules import LinearRule
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader.agent._linear_learner import LinearLearner
 from bootleader.agent._shared_learner import SharedLearner
 from bootleader.agent.agent import Agent

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bootleader._core.linear_rules import LinearRule
-from bootleader._core.text import printable
+from bootleader._core.printable_text import printable
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._learner import Learner
 from bootleader.agent._linear_laws import ContextArm

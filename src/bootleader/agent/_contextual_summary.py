@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._linear_laws import ContextArm, LinearLaws
 from bootleader.agent._linear_learner import LinearLearner

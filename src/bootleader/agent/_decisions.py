@@ -13,7 +13,7 @@ from operator import setitem
 from time import monotonic, time
 from typing import Any, Final, NamedTuple
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader.agent._atomic_commit import Store
 from bootleader.agent._validation import LATEST, MOST_REWARDS
 

@@ -7,7 +7,7 @@ from copy import deepcopy
 from functools import partial
 from typing import Any, Self
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader._core.validation import whole
 from bootleader.agent._agent_core import AgentCore
 from bootleader.agent._arm_state import ArmState

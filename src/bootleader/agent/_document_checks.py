@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER, effective_number
+from bootleader._core.printable_text import printable
 from bootleader._core.rules import ChoiceRule, HistoryRule, IndexRule, Rule
-from bootleader._core.text import printable
 from bootleader.agent._choice_learner import remembers_nothing
 from bootleader.agent._memory_learner import needs_history
 from bootleader.agent._schema import (

@@ -14,8 +14,8 @@ from bootleader._core.linear_rules import LinearArm, LinearRule
 from bootleader._core.rules import SharedStatistics
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._laws import Law, Laws
-from bootleader.agent._linear_changes import merged
 from bootleader.agent._linear_model import Floats, Model
+from bootleader.agent._linear_model_changes import merged
 
 
 @dataclass(slots=True)

@@ -23,12 +23,12 @@ from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._large_k import Thresholds
 from bootleader.agent._laws import Law, Laws, Pooled
 from bootleader.agent._learner import Learner, first_of
-from bootleader.agent._linear_changes import faded, widened
 from bootleader.agent._linear_laws import ContextArm, LinearLaws
 from bootleader.agent._linear_model import Floats, Model, is_old, learn, new_model, refresh, without_useless_intercept
-from bootleader.agent._live_statistics import LiveStatistics, RewardStatistics
+from bootleader.agent._linear_model_changes import faded, widened
 from bootleader.agent._pending_changes import Draft
 from bootleader.agent._random_streams import Streams
+from bootleader.agent._shared_statistics import CurrentStatistics, RewardStatistics
 
 LEAST_RIDGE: Final = 0.9
 
@@ -266,7 +266,7 @@ class LinearLearner(IndexLearner):
 
     def _shared_statistics(self, pooled: Pooled) -> Any:
         """What laws may know beside their arm."""
-        return (LiveStatistics if self.linear.unit_free else RewardStatistics)(self, pooled)
+        return (CurrentStatistics if self.linear.unit_free else RewardStatistics)(self, pooled)
 
     def pooled(self, arms: Sequence[Any], rounds: int) -> Pooled:
         """Variance and kurtosis of the residuals, pooled over all arms."""

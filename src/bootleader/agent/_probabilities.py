@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bootleader._core.rng import GOLDEN, Stream, mix64
 from bootleader._core.rules import Noise
 from bootleader.agent._choice_learner import ChoiceLearner
-from bootleader.agent._choice_probabilities import exact_chances
+from bootleader.agent._choice_rule_probabilities import exact_chances
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._laws import Laws
 from bootleader.agent._learner import HistoryLearner, Learner

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from bootleader._core.text import printable, shown
+from bootleader._core.printable_text import printable, shown
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._contextual_document import (
     checked_features,

@@ -23,10 +23,10 @@ from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._large_k import Thresholds
 from bootleader.agent._laws import Law, Laws, Pooled
 from bootleader.agent._learner import JointChances, Learner, first_of
-from bootleader.agent._linear_changes import faded, merged, widened
 from bootleader.agent._linear_laws import ContextArm
 from bootleader.agent._linear_learner import LinearLearner
 from bootleader.agent._linear_model import Floats, Model, is_old, learn
+from bootleader.agent._linear_model_changes import faded, merged, widened
 from bootleader.agent._pending_changes import Draft
 from bootleader.agent._random_streams import Streams
 

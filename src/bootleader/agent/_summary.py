@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from bootleader._core.text import printable
+from bootleader._core.printable_text import printable
 from bootleader._core.validation import counted
 from bootleader.agent._arm_moments import summary_intervals
 from bootleader.agent._arm_state import ArmState

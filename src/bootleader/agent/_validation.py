@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader._core.validation import positive, real, whole
 
 MOST_REWARDS: Final = 2**53  # of an agent: up to here a float counts exactly

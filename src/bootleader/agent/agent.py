@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader._core.validation import positive, whole
 from bootleader.agent._agent_decisions import AgentDecisions
 from bootleader.agent._answer_calls import AnswerCalls

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader.agent._agent_core import AgentCore
 from bootleader.agent._contextual_answers import ContextualAnswers
 from bootleader.agent._decisions import Decision

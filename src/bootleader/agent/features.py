@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader.agent._validation import NUMBERS, boolean
 
 LARGEST_FEATURE: Final = 1e50  # squares, and products with a reward, over 2^53 rows stay finite

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader._core.validation import real, whole
 
 RAMP_REWARDS: Final = 100  # rewards until a new arm is free, where only a share is given

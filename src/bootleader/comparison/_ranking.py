@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bootleader._core.text import printable
+from bootleader._core.printable_text import printable
 from bootleader._core.validation import counted, seed_of, whole
 from bootleader.comparison._reward_table import Rewards, read_rewards
 from bootleader.policies import (

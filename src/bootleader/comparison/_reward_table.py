@@ -13,7 +13,7 @@ from typing import Any, Final, TextIO
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.text import printable, shown
+from bootleader._core.printable_text import printable, shown
 from bootleader.bandits import EmpiricalBandit
 
 SEPARATORS: Final = ",;\t"

@@ -45,7 +45,7 @@ def add_options(command: Any) -> None:
 
 def answer(given: argparse.Namespace, frame: Any, name: str) -> int:
     """Run the command on a log that has been read; ``name`` is for the page."""
-    from bootleader._core.text import printable
+    from bootleader._core.printable_text import printable
     from bootleader._core.validation import counted
     from bootleader.inference._answer_page import page
     from bootleader.inference._log_reader import log_of

@@ -2,15 +2,15 @@
 
 from bootleader.plots._axes import label_ends, mark_level, new_figure, plain, spread, write, write_to
 from bootleader.plots._curves import Band, Curve, band_in_words, curves_of, relative_curves
+from bootleader.plots._heat_map import heat_map
 from bootleader.plots._notebook_figure import ShownFigure, shown_figure
 from bootleader.plots._panels import log_log, regret_panels, sweep, tail_panels
 from bootleader.plots._ranked_dots import ranked_dots
 from bootleader.plots._regret import Labels, Scale, curves_figure, draw_curves
-from bootleader.plots._regret_ratios import dot_rows, heat_map
+from bootleader.plots._regret_ratios import dot_rows, ratio_map
 from bootleader.plots._shares import stacked_shares
 from bootleader.plots._styles import COLOURS, family_of, family_styles, style_of
 from bootleader.plots._tuning_curves import tuning_curves
-from bootleader.plots._value_map import value_map
 
 __all__ = [
     "COLOURS",
@@ -33,6 +33,7 @@ __all__ = [
     "new_figure",
     "plain",
     "ranked_dots",
+    "ratio_map",
     "regret_panels",
     "relative_curves",
     "shown_figure",
@@ -42,7 +43,6 @@ __all__ = [
     "sweep",
     "tail_panels",
     "tuning_curves",
-    "value_map",
     "write",
     "write_to",
 ]

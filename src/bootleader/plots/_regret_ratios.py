@@ -1,4 +1,4 @@
-"""Figures of ratios: rows of dots, and heat maps."""
+"""Figures of ratios: rows of dots, and a map of policies and cases."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _times(value: float) -> str:
     return f"{value:,.0f}×" if value >= 10 else f"{value:.2g}×"
 
 
-def heat_map(
+def ratio_map(
     panels: Mapping[str, Mapping[str, Mapping[str, float]]], label: str, note: str = "", brightest: float = 100.0
 ) -> Figure:
     """Draw rows by columns of ratios, coloured on a log scale, with the numbers written in.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from bootleader._core.text import printable
+from bootleader._core.printable_text import printable
 from bootleader.plots._axes import INK, new_figure
 from bootleader.plots._styles import COLOURS
 

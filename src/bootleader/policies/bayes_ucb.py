@@ -11,7 +11,7 @@ from bootleader._core.rng import below
 from bootleader._core.rules import ChoiceRule
 from bootleader.policies._divergence import BERNOULLI, EXPONENTIAL, GAUSSIAN, family_number
 from bootleader.policies._family_policy import FamilyPolicy
-from bootleader.policies._memory import Places
+from bootleader.policies._memory_size import MemorySize
 from bootleader.policies._posterior_quantiles import beta_quantile, gamma_quantile, log_beta, normal_quantile
 
 AHEAD: Final = 1.05  # bounds of indices are computed for a round that is later by this factor
@@ -109,4 +109,4 @@ class BayesUCB(FamilyPolicy):
     def rule(self) -> ChoiceRule:
         params = (family_number(self.family), float(self.sd))
         initial_pulls = 0 if self.family == "bernoulli" else 1
-        return ChoiceRule(choose, memory=Places(per_arm=PLACES), params=params, initial_pulls=initial_pulls)
+        return ChoiceRule(choose, memory=MemorySize(per_arm=PLACES), params=params, initial_pulls=initial_pulls)

@@ -10,7 +10,7 @@ from bootleader._core.elementary import log
 from bootleader._core.rng import below, next_word
 from bootleader._core.rules import ChoiceRule
 from bootleader._core.validation import one_of, positive, real, whole
-from bootleader.policies._memory import Places
+from bootleader.policies._memory_size import MemorySize
 from bootleader.policies.base import Knowledge, Policy
 
 MOST_REPLICATES: Final = 100_000
@@ -142,4 +142,4 @@ class BootstrappedUCB(Policy):
     def rule(self) -> ChoiceRule:
         theorem = 1.0 if self.correction == "theorem" else 0.0
         params = (float(self.delta), float(self.sd), float(self.replicates), theorem)
-        return ChoiceRule(choose, learn, Places(per_arm=SUMS + 2 * int(self.replicates)), params)
+        return ChoiceRule(choose, learn, MemorySize(per_arm=SUMS + 2 * int(self.replicates)), params)

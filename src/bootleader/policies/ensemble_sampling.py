@@ -10,7 +10,7 @@ from bootleader._core.rng import below
 from bootleader._core.rules import ChoiceRule
 from bootleader._core.sampling import standard_normal
 from bootleader._core.validation import positive, real, whole
-from bootleader.policies._memory import Places
+from bootleader.policies._memory_size import MemorySize
 from bootleader.policies.base import Knowledge, Policy
 
 MOST_MODELS: Final = 100_000
@@ -107,4 +107,4 @@ class EnsembleSampling(Policy):
         prior_weight = (float(self.noise_sd) / float(self.prior_sd)) ** 2
         numbers = (self.models, self.prior_mean, self.prior_sd, self.noise_sd, prior_weight)
         params = tuple(float(number) for number in numbers)
-        return ChoiceRule(choose, learn, Places(per_arm=int(self.models) + 1), params, initial_pulls=0)
+        return ChoiceRule(choose, learn, MemorySize(per_arm=int(self.models) + 1), params, initial_pulls=0)

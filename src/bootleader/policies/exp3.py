@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from bootleader._core.elementary import exp, log
 from bootleader._core.rules import ChoiceRule
 from bootleader._core.validation import real
-from bootleader.policies._memory import Places
+from bootleader.policies._memory_size import MemorySize
 from bootleader.policies._probability_choice import drawn
 from bootleader.policies.base import Knowledge, Policy
 
@@ -101,4 +101,4 @@ class Exp3(Policy):
     @property
     def rule(self) -> ChoiceRule:
         rate = FROM_HORIZON if self.rate is None else float(self.rate)
-        return ChoiceRule(choose, learn, Places(per_arm=2), (rate,), initial_pulls=0)
+        return ChoiceRule(choose, learn, MemorySize(per_arm=2), (rate,), initial_pulls=0)

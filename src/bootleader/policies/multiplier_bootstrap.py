@@ -10,7 +10,7 @@ from bootleader._core.rng import below
 from bootleader._core.rules import ChoiceRule
 from bootleader._core.sampling import standard_normal
 from bootleader._core.validation import positive, real, whole
-from bootleader.policies._memory import Places
+from bootleader.policies._memory_size import MemorySize
 from bootleader.policies.base import Knowledge, Policy
 
 MOST_REPLICATES: Final = 100_000
@@ -90,4 +90,4 @@ class MultiplierBootstrap(Policy):
     @property
     def rule(self) -> ChoiceRule:
         params = (float(self.lam), float(self.sd_weights), float(self.replicates))
-        return ChoiceRule(choose, learn, Places(per_arm=2 * int(self.replicates)), params)
+        return ChoiceRule(choose, learn, MemorySize(per_arm=2 * int(self.replicates)), params)

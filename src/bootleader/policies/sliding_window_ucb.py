@@ -10,7 +10,7 @@ from bootleader._core.elementary import log
 from bootleader._core.rng import below
 from bootleader._core.rules import ChoiceRule
 from bootleader._core.validation import positive, whole
-from bootleader.policies._memory import Places
+from bootleader.policies._memory_size import MemorySize
 from bootleader.policies.base import Knowledge, Policy
 
 LONGEST: Final = 10_000_000
@@ -104,4 +104,4 @@ class SlidingWindowUCB(Policy):
     def rule(self) -> ChoiceRule:
         window = int(self.window)
         params = (float(window), float(self.b), float(self.xi))
-        return ChoiceRule(choose, learn, Places(per_arm=2, fixed=2 * window, names_arms=True), params)
+        return ChoiceRule(choose, learn, MemorySize(per_arm=2, fixed=2 * window, names_arms=True), params)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from bootleader._core.rng import below
 from bootleader._core.rules import ChoiceRule
 from bootleader._core.validation import real
-from bootleader.policies._memory import Places
+from bootleader.policies._memory_size import MemorySize
 from bootleader.policies.base import Knowledge, Policy
 
 SIMULATION = 0.0  # the horizon as a parameter of the rule, where it is that of the simulation
@@ -112,5 +112,5 @@ class SuccessiveRejects(Policy):
     @property
     def rule(self) -> ChoiceRule:
         horizon = SIMULATION if self.horizon is None else float(self.horizon)
-        memory = Places(per_arm=1, fixed=1)
+        memory = MemorySize(per_arm=1, fixed=1)
         return ChoiceRule(choose, memory=memory, params=(horizon,), initial_pulls=0, recommend=recommend)

@@ -11,7 +11,7 @@ from bootleader._core.rules import ChoiceRule
 from bootleader._core.sampling import standard_normal
 from bootleader._core.tail_sampling import noise_above
 from bootleader._core.validation import positive, real
-from bootleader.policies._memory import Places
+from bootleader.policies._memory_size import MemorySize
 from bootleader.policies._probability_choice import drawn
 from bootleader.policies.base import Knowledge, Policy
 
@@ -119,4 +119,4 @@ class TopTwoThompson(Policy):
 
     @property
     def rule(self) -> ChoiceRule:
-        return ChoiceRule(choose, memory=Places(per_arm=2), params=(float(self.beta), float(self.noise_sd)))
+        return ChoiceRule(choose, memory=MemorySize(per_arm=2), params=(float(self.beta), float(self.noise_sd)))

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from bootleader._core.printable_text import shown
 from bootleader._core.rules import ChoiceRule
-from bootleader._core.text import shown
-from bootleader.policies._memory import Places
+from bootleader.policies._memory_size import MemorySize
 from bootleader.policies._probability_choice import drawn
 from bootleader.policies.base import Knowledge, Policy
 
@@ -118,4 +118,4 @@ class TsallisINF(Policy):
     @property
     def rule(self) -> ChoiceRule:
         params = (1.0 if self.reduced_variance else 0.0,)
-        return ChoiceRule(choose, learn, Places(per_arm=2, fixed=1), params, initial_pulls=0)
+        return ChoiceRule(choose, learn, MemorySize(per_arm=2, fixed=1), params, initial_pulls=0)

@@ -69,13 +69,13 @@ class DeviceRuns:
         self.cuda = device.require()
         from bootleader._core.cuda.compilation import require_separate_roundings
         from bootleader._core.cuda.index_kernel import DevicePlan, kernel_for, layout_for
-        from bootleader._core.kernels.moment_records import records_for
+        from bootleader._core.kernels.moment_rows import rows_for
 
         require_separate_roundings()
         rule = _kernel_choice.checked_rule(block.policy, block.bandit)
         assert isinstance(rule, IndexRule)
         self.block, self.keep_groups = block, keep_groups
-        self.arms, self.columns = block.bandit.arms, records_for(rule.fourth_moment).columns
+        self.arms, self.columns = block.bandit.arms, rows_for(rule.fourth_moment).columns
         self.kernel = kernel_for(
             rule.law, block.bandit.draw, self.arms, rule.noise, rule.every_round, rule.fourth_moment
         )

@@ -59,20 +59,20 @@ def simulation_fingerprint(policy: Any, bandit: Any) -> str:
     """A digest of the code that the numbers of a simulation depend on, beside the parameters."""
     if isinstance(bandit, ContextualBandit):
         return _contextual_fingerprint(policy, bandit)
+    from bootleader._core.kernels import choose_learn_recommend, history, large_k, lockstep, moment_rows, run_setup
     from bootleader._core.kernels import general as general_kernel
-    from bootleader._core.kernels import history, large_k, lockstep, moment_records, rule_parts, run_setup
 
     rule, kind = policy.rule, type(bandit)
     kernel: tuple[Any, ...]
     if isinstance(rule, ChoiceRule) or kind.changes is not Bandit.changes or _fades(rule):
         functions = [getattr(rule, name, None) for name in ("law", "resample", "choose", "learn", "recommend")]
-        kernel = (general_kernel.advance_general, rule_parts.make_parts, *functions)
+        kernel = (general_kernel.advance_general, choose_learn_recommend.make_parts, *functions)
     elif isinstance(rule, HistoryRule):
         kernel = (history.advance_history, history.choice, rule.resample)
     else:
         module: Any = large_k if rule.uses_leader_tree(bandit.arms) else lockstep
         code = (getattr(module, name) for name in module.KERNEL_CODE)
-        kernel = (*code, rule.law, *moment_records.records_for(rule.fourth_moment))
+        kernel = (*code, rule.law, *moment_rows.rows_for(rule.fourth_moment))
     drawn = tuple(getattr(kind, name, None) for name in ("parameters_from", "family_parameters", "rescaled"))
     return _cached_digest(kernel, run_setup.set_up, bandit.draw, drawn, type(policy).known_sd)
 

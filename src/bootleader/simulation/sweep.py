@@ -259,7 +259,7 @@ class Sweep:
         >>> found = bl.sweep(make, sigma_a=[0.5, 1.5], gap=[0.1, 1.0], rounds=50, runs=4)
         >>> figure = found.heat_map(x="gap", y="sigma_a")
         """
-        from bootleader.plots import family_of, shown_figure, value_map, write
+        from bootleader.plots import family_of, heat_map, shown_figure, write
 
         one_of("value", value, VALUES)
         across, down = self._axes(x, y, fixed)
@@ -279,7 +279,7 @@ class Sweep:
         if title is None:
             which = f"{policy}: " if policy is not None and down is not None else ""
             title = ", ".join([which + label, *(f"{name} = {number}" for name, number in fixed.items())])
-        figure = value_map(
+        figure = heat_map(
             table, list(map(_short, rows)), list(map(_short, columns)), xlabel=across, ylabel=down or "",
             label=label, title=title, relative=relative_to is not None, ax=ax,
             make=shown_figure if path is None else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._decisions import DEFAULT_LIMIT, Assignment, Group, OpenDecision
 from bootleader.agent._initial_pulls import InitialPulls

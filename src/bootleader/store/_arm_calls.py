@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader.agent._learner_factory import sd_of_new_arm
 from bootleader.agent._validation import arm_name, metadata_of
 from bootleader.store._state import State

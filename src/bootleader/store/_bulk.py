@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader._core.validation import counted
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import Event, Kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader._core.validation import counted
 from bootleader.store._audit import audited
 from bootleader.store._errors import StoreError

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader.agent._contextual_core import linear_learner
 from bootleader.agent._laws import Laws
 from bootleader.agent._learner import Learner

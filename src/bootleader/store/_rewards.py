@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader.agent._choice_learner import check_range
 from bootleader.agent._validation import reward_of
 from bootleader.store._errors import StoreError

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader._core.validation import positive, seed_of
 from bootleader.agent._choice_learner import ChoiceLearner
 from bootleader.agent._contextual_core import linear_learner

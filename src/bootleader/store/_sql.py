@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader.store._backend import Backend, Fold, Found
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, CORE, Event

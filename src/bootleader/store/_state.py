@@ -9,7 +9,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader.agent._contextual_core import needs_constant
 from bootleader.agent.features import Features
 from bootleader.store._errors import StoreError

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader.agent._contextual_core import checked_context
 from bootleader.agent._decisions import Decision, Receipt
 from bootleader.store._backend import Backend, Found

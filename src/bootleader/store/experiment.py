@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader._core.validation import counted, real
 from bootleader.agent._decisions import Decision, Receipt
 from bootleader.agent._probabilities import Probabilities

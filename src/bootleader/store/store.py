@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bootleader._core.text import shown
+from bootleader._core.printable_text import shown
 from bootleader._core.validation import positive
 from bootleader.agent._decisions import DEFAULT_AGE
 from bootleader.agent._learner_factory import known_sds

@@ -22,7 +22,7 @@ from numba import cuda, float64, int64, uint64
 from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.cuda.compilation import callable_in_kernels, kernel
 from bootleader._core.elementary import log
-from bootleader._core.kernels.moment_records import ANCHOR, COUNT, DRIFT, records_for
+from bootleader._core.kernels.moment_rows import ANCHOR, COUNT, DRIFT, rows_for
 from bootleader._core.numba_bridge import register
 from bootleader._core.reference_player import POOLING_GROWTH
 from bootleader._core.rng import Purpose, Stream, below, mix64, next_word, run_key, stream_of, uniform
@@ -349,7 +349,7 @@ def layout_for(arms: int) -> Layout:
 @cache
 def kernel_for(law: Any, draw: Any, arms: int, noise: Noise, every_round: bool, fourth_moment: bool) -> Any:
     """The kernel that plays a rule with this law on rewards from this draw, compiled when first launched."""
-    records = records_for(fourth_moment)
+    records = rows_for(fourth_moment)
     layout = layout_for(arms)
     register(law)
     register(draw)

@@ -12,7 +12,7 @@ import numpy as np
 from numba import cuda, float64, int64
 
 from bootleader._core.cuda.compilation import callable_in_kernels, kernel
-from bootleader._core.kernels.moment_records import COUNT
+from bootleader._core.kernels.moment_rows import COUNT
 from bootleader._core.kernels.trajectory import (
     BEST_ARM_SHARE,
     QUANTITIES,

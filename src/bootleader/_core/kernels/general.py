@@ -17,7 +17,7 @@ from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.bootstrap_sums import write_strides
 from bootleader._core.changes_and_delays import delay_of, next_walk, shift_of, shifted
 from bootleader._core.code_fingerprint import code_digest
-from bootleader._core.kernels.rule_parts import make_parts, parts_for
+from bootleader._core.kernels.choose_learn_recommend import make_parts, parts_for
 from bootleader._core.kernels.run_state import initial_arm
 from bootleader._core.numba_bridge import compiled, inner, is_raised, register, specialise, switch
 from bootleader._core.rng import Stream, below

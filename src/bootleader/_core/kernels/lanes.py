@@ -9,7 +9,7 @@ import numpy as np
 
 from bootleader._core.arm_parameters import ArmParameters
 from bootleader._core.kernels.aligned_memory import aligned_copies, aligned_zeros
-from bootleader._core.kernels.moment_records import COUNT, records_for
+from bootleader._core.kernels.moment_rows import COUNT, rows_for
 from bootleader._core.kernels.run_setup import Streams
 from bootleader._core.kernels.trajectory import Trajectory
 
@@ -31,7 +31,7 @@ class Plan(NamedTuple):
 class State(NamedTuple):
     """The arms' moments and index laws (arm x lane), and what a lane has beside them.
 
-    ``moments[k, lane]`` is a record of :mod:`bootleader._core.kernels.moment_records`: its numbers are read and written
+    ``moments[k, lane]`` is a row of :mod:`bootleader._core.kernels.moment_rows`: its numbers are read and written
     together, so they lie together.
     """
 
@@ -57,7 +57,7 @@ class State(NamedTuple):
 def new_state(noise_sd: Any, gap: Any, fourth_moment: bool) -> State:
     """The lanes before the first round."""
     arms, lanes = shape = gap.shape
-    records = (arms, lanes, records_for(fourth_moment).columns)
+    records = (arms, lanes, rows_for(fourth_moment).columns)
     moments, location, scale, index_shape, variance, regret = aligned_zeros(
         records, shape, shape, shape, (lanes,), (lanes,)
     )

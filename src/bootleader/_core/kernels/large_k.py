@@ -15,7 +15,7 @@ from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.kernels.lanes import Plan
 from bootleader._core.kernels.lockstep import NONE
-from bootleader._core.kernels.moment_records import ANCHOR, COUNT, DRIFT, MomentRecords, records_for
+from bootleader._core.kernels.moment_rows import ANCHOR, COUNT, DRIFT, MomentRows, rows_for
 from bootleader._core.kernels.trajectory import record_run
 from bootleader._core.leader_tree import leader, new_tree, rebuild, set_law, write_law
 from bootleader._core.numba_bridge import compiled, inner, is_raised, named, specialise, switch
@@ -24,7 +24,7 @@ from bootleader._core.rng import Stream, below, uniform
 
 
 class RunState(NamedTuple):
-    """One run's arms: ``moments[k]`` is a record of :mod:`bootleader._core.kernels.moment_records`."""
+    """One run's arms: ``moments[k]`` is a row of :mod:`bootleader._core.kernels.moment_rows`."""
 
     moments: Any
     noise_sd: Any
@@ -47,7 +47,7 @@ def new_state(noise_sd: Any, gap: Any, fourth_moment: bool) -> RunState:
     """A run before the first round."""
     arms = len(gap)
     return RunState(
-        moments=np.zeros((arms, records_for(fourth_moment).columns)),
+        moments=np.zeros((arms, rows_for(fourth_moment).columns)),
         noise_sd=noise_sd,
         gap=gap,
         initial_arms=np.arange(arms, dtype=np.int64),
@@ -71,7 +71,7 @@ def pull_initial_arm(initial_pulls, spare, state):
     return k
 
 
-def current_law(law_of: Any, records: MomentRecords, digest: str) -> Any:
+def current_law(law_of: Any, records: MomentRows, digest: str) -> Any:
     """Arm k's index law; without noise its index is its location."""
     arm_of, shared_of = records.arm, records.shared
 
@@ -164,7 +164,7 @@ KERNEL_CODE = ("advance_large_k", "current_law", "law_renewal")  # what the numb
 @cache
 def kernel_for(laws: tuple[Any, ...], draws: tuple[Any, ...], fourth_moment: bool) -> Any:
     """The kernel that plays rules with these laws on rewards from these draws; a plan names one of each by number."""
-    records = records_for(fourth_moment)
+    records = rows_for(fourth_moment)
     digest = code_digest(laws, draws, records, current_law, law_renewal)[:16]
     law_now = current_law(switch(f"tree_law_{digest}", [compiled(law) for law in laws]), records, digest)
     return specialise(

@@ -17,7 +17,7 @@ import numpy as np
 from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.elementary import log
-from bootleader._core.kernels.moment_records import ANCHOR, COUNT, DRIFT, MomentRecords, records_for
+from bootleader._core.kernels.moment_rows import ANCHOR, COUNT, DRIFT, MomentRows, rows_for
 from bootleader._core.kernels.vector_sampling import draw_normals, studentise_lanes, toss_coins
 from bootleader._core.numba_bridge import compiled, inline, inner, is_raised, named, specialise, switch
 from bootleader._core.reference_player import POOLING_GROWTH
@@ -197,7 +197,7 @@ def record(trajectory, mark, state):
 # What depends on the rule and on the reward family ------------------------------------------------------------------
 
 
-def learner(law: Any, records: MomentRecords, every_round: bool, digest: str, place: int) -> Any:
+def learner(law: Any, records: MomentRows, every_round: bool, digest: str, place: int) -> Any:
     """One rule's step after a round: the pulled arms' moments, their index laws, and the regret.
 
     Laws that are renewed in every round are not renewed here.
@@ -225,7 +225,7 @@ def learner(law: Any, records: MomentRecords, every_round: bool, digest: str, pl
     return learn
 
 
-def law_renewal(law_of: Any, records: MomentRecords, digest: str, place: int) -> Any:
+def law_renewal(law_of: Any, records: MomentRows, digest: str, place: int) -> Any:
     """The renewal of all arms' laws."""
     arm_of, shared_of = records.arm, records.shared
 
@@ -248,7 +248,7 @@ def law_renewal(law_of: Any, records: MomentRecords, digest: str, place: int) ->
     return renew_laws
 
 
-def pooling(records: MomentRecords, digest: str) -> Any:
+def pooling(records: MomentRows, digest: str) -> Any:
     """The renewal of what is pooled over the arms."""
     pool_lane = records.pool
 
@@ -346,7 +346,7 @@ def kernel_for(
     With ``every_round`` the laws of all arms are renewed in every round. ``noise`` is the only kind of noise that the
     rules have; None if they have several.
     """
-    records = records_for(fourth_moment)
+    records = rows_for(fourth_moment)
     parts = (records, DRAW_NOISE[noise], learner, law_renewal, pooling, payment)
     digest = code_digest(laws, draws, every_round, parts)[:16]
     # Laws that are renewed in every round have a loop each, without a switch inside; the others share one to compile

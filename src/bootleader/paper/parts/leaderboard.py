@@ -32,7 +32,7 @@ def cells(size: Size) -> list[Cell]:
 
 def analyse(size: Size, results: Results) -> Outcome:
     """The picture, and the tables."""
-    from bootleader.plots import heat_map, ranked_dots
+    from bootleader.plots import ranked_dots, ratio_map
 
     first = first_cells(size)
     found = scores(first, size, results)
@@ -49,7 +49,7 @@ def analyse(size: Size, results: Results) -> Outcome:
             ),
             Drawing(
                 "leaderboard-map",
-                heat_map({"Mean regret ÷ the oracle’s": _map(found)}, "times the oracle’s regret", note),
+                ratio_map({"Mean regret ÷ the oracle’s": _map(found)}, "times the oracle’s regret", note),
                 "The same, problem by problem; blank where a policy does not apply.",
             ),
         ],

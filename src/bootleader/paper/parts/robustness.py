@@ -176,7 +176,7 @@ def _geometric_mean(values: Any) -> float:
 
 def analyse(size: Size, results: Results) -> Outcome:
     """Figures and tables of the ratios."""
-    from bootleader.plots import dot_rows, heat_map
+    from bootleader.plots import dot_rows, ratio_map
 
     found = measure(size, results)
     first = found[AS_GIVEN]
@@ -195,7 +195,7 @@ def analyse(size: Size, results: Results) -> Outcome:
             ),
             Drawing(
                 "robustness-map",
-                heat_map({"Mean regret ÷ the oracle’s": means[AS_GIVEN],
+                ratio_map({"Mean regret ÷ the oracle’s": means[AS_GIVEN],
                           "99 % quantile ÷ the oracle’s": tails[AS_GIVEN]},
                          "times the oracle’s regret", note),
                 "The same numbers, case by case, and below them the bad runs: the 99 % quantile of regret over that of "

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bootleader.agent._linear_learner import LinearLearner
 
 
-class LiveStatistics:
+class CurrentStatistics:
     """The attributes of a :class:`~bootleader._core.rules.SharedStatistics`; pulls and arms are those of now."""
 
     __slots__ = ("_learner", "horizon", "kurtosis", "variance")
@@ -33,7 +33,7 @@ class LiveStatistics:
         return len(self._learner.arms)
 
 
-class RewardStatistics(LiveStatistics):
+class RewardStatistics(CurrentStatistics):
     """The same for rules that are not unit-free: the variance is that of all rewards so far."""
 
     __slots__ = ()

@@ -14,7 +14,7 @@ from bootleader._core.rules import ArmStatistics, SharedStatistics
 COUNT, ANCHOR, DRIFT, RSS, THIRD, FOURTH = range(6)
 
 
-class MomentRecords(NamedTuple):
+class MomentRows(NamedTuple):
     """Compiled functions over rows of so many ``columns``."""
 
     columns: int
@@ -75,10 +75,10 @@ def shared_fourth(variance, kurtosis, lane, pulls, arms, horizon):
     return SharedStatistics(variance[lane], pulls, arms, horizon, kurtosis[lane])
 
 
-SECOND = MomentRecords(4, add_second, arm_second, pool_second, shared_second)
-WITH_FOURTH = MomentRecords(6, add_fourth, arm_fourth, pool_fourth, shared_fourth)
+SECOND = MomentRows(4, add_second, arm_second, pool_second, shared_second)
+WITH_FOURTH = MomentRows(6, add_fourth, arm_fourth, pool_fourth, shared_fourth)
 
 
-def records_for(fourth_moment: bool) -> MomentRecords:
+def rows_for(fourth_moment: bool) -> MomentRows:
     """The records of rules that ask for fourth moments, or of those that do not."""
     return WITH_FOURTH if fourth_moment else SECOND

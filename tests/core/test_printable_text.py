@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootleader._core.text import printable
+from bootleader._core.printable_text import printable
 
 HOSTILE = ["\x1b[2J", "a\u202eb", "\u2066x", "new\nline", "\r", "\x07", "\x9b31m", "\ud800", "\u200b", "\x00"]
 

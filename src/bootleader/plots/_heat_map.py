@@ -19,7 +19,7 @@ MOST_COLUMNS, MOST_ROWS = 15, 20  # that have all their names and numbers writte
 LEAST_FACTOR = 1.1  # of ratios around 1 that has the full colour, so that noise is pale
 
 
-def value_map(
+def heat_map(
     table: npt.NDArray[np.float64],
     rows: Sequence[str],
     columns: Sequence[str],
