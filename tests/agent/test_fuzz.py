@@ -16,7 +16,7 @@ import pytest
 
 import bootleader as bl
 from tests.agent.fuzzing.calls import REFUSALS, random_call
-from tests.agent.fuzzing.clocks import wild_clocks
+from tests.agent.fuzzing.clocks import erratic_clocks
 from tests.agent.fuzzing.documents import mutated_documents
 from tests.agent.fuzzing.interruptions import Interrupt, interruptions
 from tests.agent.fuzzing.invariants import check
@@ -105,15 +105,15 @@ def test_probabilities_of_5_000_extreme_states(policy: Any, chunk: int) -> None:
     extreme_states(5000 // CHUNKS, seed=100 + chunk, policy=policy)
 
 
-def test_a_wild_clock_neither_starves_nor_breaks() -> None:
-    assert wild_clocks(300, seed=0) > 10
+def test_an_erratic_clock_neither_blocks_nor_breaks_an_agent() -> None:
+    assert erratic_clocks(300, seed=0) > 10
 
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_wild_clocks_at_length(chunk: int) -> None:
+def test_erratic_clocks_at_length(chunk: int) -> None:
     for seed in range(20):
-        wild_clocks(1000, seed=100 * chunk + seed)
+        erratic_clocks(1000, seed=100 * chunk + seed)
 
 
 CHECKED = """

@@ -43,7 +43,7 @@ def test_moments_are_those_of_rewards_weighted_by_their_age(policy: Any) -> None
 
 @pytest.mark.parametrize("first", [1e16, -1e16, 1e40, 1e100, -1e100, 3e-200])
 @pytest.mark.parametrize("half_life", [5.0, 25.0])
-def test_a_wild_first_reward_is_forgotten_without_a_trace(first: float, half_life: float) -> None:
+def test_an_extreme_first_reward_is_forgotten(first: float, half_life: float) -> None:
     """Against exact fractions; once what is left of the first reward is negligible, the mean is right to 1e-9."""
     agent = bl.Agent(bl.ThompsonSampling(), ["a"], seed=1, half_life=half_life)
     rng = np.random.default_rng(0)

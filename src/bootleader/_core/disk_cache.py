@@ -52,7 +52,7 @@ def enable(dispatcher: Any) -> Any:
         dispatcher._cache = KernelCache(dispatcher.py_func)
     except (RuntimeError, OSError) as error:
         warn_of_no_cache(str(error))
-    except (AttributeError, TypeError, ImportError):  # another numba, whose cache is made otherwise
+    except (AttributeError, TypeError, ImportError):  # another version of numba, whose cache has another constructor
         dispatcher.enable_caching()
     return dispatcher
 

@@ -24,8 +24,8 @@ def weight_left(count: Any, last: Any, now: Any, half_life: Any, initial_pulls: 
 def moved_anchor(anchor: Any, drift: Any, reward: Any) -> tuple[Any, Any]:
     """Anchor and drift with the anchor moved to the mean, if it is far from both the mean and a reward.
 
-    The anchor is the first reward. With a half-life that reward is forgotten; if it was wild, all later ones would be
-    rounded to its precision.
+    The anchor is the first reward. With a half-life that reward is forgotten; if it was extreme, all later ones would
+    be rounded to its precision.
 
     Examples
     --------

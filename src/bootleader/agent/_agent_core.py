@@ -84,7 +84,7 @@ class AgentCore:
         if traffic is not None and not isinstance(traffic, Traffic):
             raise TypeError(f"traffic must be a Traffic, such as Traffic(floor=0.02), got {shown(traffic)}")
         self.traffic = traffic
-        self._coins = traffic_stream(self.seed)
+        self._traffic_stream = traffic_stream(self.seed)
         self._sides: list[ArmState] = []  # all rewards outside the holdout, and all inside it
         if traffic is None:
             return
@@ -140,7 +140,7 @@ class AgentCore:
         self._learner.commit(draft.stores())
 
     def _remove(self, slot: int) -> None:
-        """Forget an arm but for its name."""
+        """Remove an arm; only its name is remembered."""
         name = self._names[slot]
         self._check_not_control(name, "removed")
         names = self._names[:slot] + self._names[slot + 1 :]

@@ -39,22 +39,22 @@ class AgentDecisions(AgentCore):
             raise ValueError(
                 "with a holdout or sticky units a choice depends on the unit: use decide(unit=...), not pull"
             )
-        draft, coins, chosen = Draft(self._learner), self._copied_coins(), []
+        draft, stream, chosen = Draft(self._learner), self._copied_traffic_stream(), []
         for _ in range(n):
-            chosen.append(final_choice(self._learner, draft, traffic, None, coins))
+            chosen.append(final_choice(self._learner, draft, traffic, None, stream))
             draft.wait_for_pull(chosen[-1])
-        self._learner.commit([*draft.stores(), (setitem, self._coins.states, 0, coins.states[0])])
+        self._learner.commit([*draft.stores(), (setitem, self._traffic_stream.states, 0, stream.states[0])])
         return [self._names[slot] for slot in chosen]
 
     def _chosen(self, draft: Draft, traffic: Traffic) -> tuple[int, list[Store]]:
         """The final choice, and what moves the stream of the rules."""
-        coins, policy = self._copied_coins(), self._policy_chances
+        stream, policy = self._copied_traffic_stream(), self._policy_chances
         known = policy[1] if policy is not None and policy[0] == self._learner.version else None
-        slot = final_choice(self._learner, draft, traffic, known, coins)
-        return slot, [(setitem, self._coins.states, 0, coins.states[0])]
+        slot = final_choice(self._learner, draft, traffic, known, stream)
+        return slot, [(setitem, self._traffic_stream.states, 0, stream.states[0])]
 
-    def _copied_coins(self) -> Stream:
-        return Stream(self._coins.states.copy(), 0, self._coins.stride)
+    def _copied_traffic_stream(self) -> Stream:
+        return Stream(self._traffic_stream.states.copy(), 0, self._traffic_stream.stride)
 
     def _decided(self, unit: str | None, probability: bool) -> Decision:
         """Choose an arm and remember the decision."""

@@ -75,7 +75,7 @@ class ArmCalls(AgentCore):
             self._learner.commit(draft.stores() + stores)
 
     def pause_arm(self, name: str) -> None:
-        """Play an arm no more until :meth:`resume_arm`. It still learns rewards that come late.
+        """Stop playing an arm until :meth:`resume_arm`. It still learns rewards that come late.
 
         Parameters
         ----------

@@ -181,7 +181,7 @@ class Ledger:
     # Time ----------------------------------------------------------------------------------------------------------
 
     def now(self) -> float:
-        """The time. Where the clock goes back, time stands still and then goes on from there."""
+        """The time. It never goes back: a step back of the clock counts as no time."""
         reading = self.clock()
         if reading.__class__ is float and self._latest <= reading <= LATEST and self._added == 0.0:  # nearly always
             self._latest = reading
@@ -198,7 +198,7 @@ class Ledger:
         return self._latest
 
     def continue_from(self, latest: float) -> None:
-        """Let no time be earlier than this one: the latest of a document, which another machine may have written."""
+        """Return no time before this one, the latest of a document, which another machine may have written."""
         self._latest, self._added = max(latest, -LATEST), 0.0
 
     # Look ups ------------------------------------------------------------------------------------------------------

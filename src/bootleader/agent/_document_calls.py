@@ -17,7 +17,7 @@ from bootleader.policies import Policy
 
 
 class DocumentCalls(AgentCore):
-    """How an agent outlives its process, and what several agents learnt comes together."""
+    """Save, restore, copy and merge agents."""
 
     def to_json(self) -> str:
         """Everything the agent is, as a JSON document: :meth:`from_json` makes an agent with the same next choices.

@@ -51,12 +51,12 @@ def final_chances(learner: Learner, traffic: Traffic, policy: Chances) -> Chance
     return Chances(values, errors)
 
 
-def final_choice(learner: Learner, draft: Draft, traffic: Traffic, policy: Chances | None, coins: Stream) -> int:
+def final_choice(learner: Learner, draft: Draft, traffic: Traffic, policy: Chances | None, stream: Stream) -> int:
     """Draw the final choice. ``policy`` saves computing the policy's probabilities where they are known."""
     active = learner.active()
     floor, arms = traffic.floor, len(active)
-    is_uniform = floor > 0.0 and uniform(coins) < arms * floor
-    slot = active[int(below(coins, arms))] if is_uniform else learner.choose(draft)
+    is_uniform = floor > 0.0 and uniform(stream) < arms * floor
+    slot = active[int(below(stream, arms))] if is_uniform else learner.choose(draft)
     if not isinstance(traffic.ramp, Ramp) or not _is_new(learner, traffic, slot):
         return slot
     new = new_arms(learner, traffic)
@@ -65,6 +65,6 @@ def final_choice(learner: Learner, draft: Draft, traffic: Traffic, policy: Chanc
     share = traffic.ramp.share
     policy = policy or choice_chances(learner, initial=draft.initial_slots())
     chance = floor + (1.0 - arms * floor) * policy.values[slot]
-    if uniform(coins) * chance < share:  # keeps a chance of ``share``
+    if uniform(stream) * chance < share:  # keeps a chance of ``share``
         return slot
     return learner.choose_among(draft, [slot for slot in active if slot not in new])

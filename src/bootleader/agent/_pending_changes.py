@@ -22,7 +22,7 @@ PATIENCE: Final = 100
 
 
 def patience(arms: int) -> int:
-    """How many rewards are learnt until a pull without an id is given up; more arms take longer to hear of each."""
+    """Rewards until a pull without an id is given up: with more arms, each one is rewarded less often."""
     return max(PATIENCE, arms)
 
 

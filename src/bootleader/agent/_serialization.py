@@ -76,7 +76,7 @@ def written(agent: AgentCore) -> str:
     if agent.traffic is not None:
         body["traffic"] = {
             "rules": agent.traffic.parameters(),
-            "stream": f"{agent._coins.states[0]:016x}",
+            "stream": f"{agent._traffic_stream.states[0]:016x}",
             "added_later": [name for name, arm in zip(agent._names, learner.arms, strict=True) if arm.added_later],
             "sides": [_side(side) for side in agent._sides],
             "units": [[unit, *kept] for unit, kept in ledger.units.items()],
@@ -261,7 +261,7 @@ def _built(
     ledger.rewarded.update((key, RewardedDecision(value, time, ok)) for key, value, time, ok in decisions.rewarded)
     times = [row.time for row in decisions.open] + [row[2] for row in decisions.rewarded]
     if isinstance(traffic := document.traffic, TrafficRecord):
-        agent._coins.states[0] = int(traffic.stream, 16)
+        agent._traffic_stream.states[0] = int(traffic.stream, 16)
         agent._sides[:] = [_moments(side) for side in traffic.sides]
         ledger.units.update((row[0], Assignment(*row[1:])) for row in traffic.units)
         times += [row[2] for row in traffic.units]

@@ -78,7 +78,7 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
         How many seconds a decision is remembered; a sticky unit, after its latest decision.
     clock : callable
         Returns the time in seconds, which ages of decisions are measured by. The default does not jump when the wall
-        clock is set. Of any clock: where it goes back, time stands still.
+        clock is set. A step back of any clock counts as no time.
 
     Raises
     ------
@@ -263,8 +263,8 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
         context : mapping, optional
             A value for each feature, if the agent has features. The decision remembers it.
         unit : str, optional
-            Whom the choice is for, such as a visitor's id. Needed if the agent's traffic has a holdout or sticky
-            units; not read otherwise.
+            The unit that the choice is for, such as a visitor's id. Needed if the agent's traffic has a holdout or
+            sticky units; not read otherwise.
         arm : str, optional
             An arm that was chosen elsewhere: by an editor, a rule, an older system. Its reward is learnt. It does not
             change the arm of a sticky unit and is on neither side of :meth:`holdout_verdict`.

@@ -114,15 +114,15 @@ class ContextualAgent(ContextualAnswers):
             self._finish()
             if self.traffic is not None and self.traffic.needs_unit:
                 self._pulled(self.traffic, 1)  # raises
-            draft, coins, chosen = Draft(self._learner), self._copied_coins(), []
+            draft, stream, chosen = Draft(self._learner), self._copied_traffic_stream(), []
             for values in every:
                 self._look_at(values)
                 if self.traffic is None:
                     chosen.append(self._learner.choose(draft))
                 else:
-                    chosen.append(final_choice(self._learner, draft, self.traffic, None, coins))
+                    chosen.append(final_choice(self._learner, draft, self.traffic, None, stream))
                 draft.wait_for_pull(chosen[-1])
-            self._learner.commit([*draft.stores(), (setitem, self._coins.states, 0, coins.states[0])])
+            self._learner.commit([*draft.stores(), (setitem, self._traffic_stream.states, 0, stream.states[0])])
             return [self._names[slot] for slot in chosen]
 
     def update(self, arm: str, reward: float, context: Context | None = None) -> None:

@@ -22,8 +22,8 @@ def law(params: Any, arm: Any, shared: Any) -> tuple[Any, Any, Any]:
 class ReBoot(Policy):
     r"""Residual bootstrap exploration.
 
-    Two pseudo residuals :math:`\pm\sqrt{s+2}\,\sigma_a` join the arm's own, so that an arm with few rewards still
-    has room to rise:
+    Two pseudo residuals :math:`\pm\sqrt{s+2}\,\sigma_a` are added to the arm's own, so that the index of an arm with
+    few rewards has a large variance:
 
     .. math:: \bar Y + \frac1{s+2} \sum_{i \le s+2} w_i e_i
 

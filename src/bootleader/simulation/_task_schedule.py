@@ -157,14 +157,14 @@ def packed(pieces: list[Piece], width: int) -> list[Task]:
     total = sum(piece.draws for piece in pieces)
     least = max(LEAST_WORK, min(width * TASK_DRAWS, math.sqrt(total * TASK_DRAWS)))
     tasks: list[Task] = []
-    room = 0.0
+    left = 0.0
     for piece in pieces:
-        if piece.draws > room or not tasks:
+        if piece.draws > left or not tasks:
             tasks.append(Task([piece]))
-            room = least - piece.draws
+            left = least - piece.draws
         else:
             tasks[-1].pieces.append(piece)
-            room -= piece.draws
+            left -= piece.draws
     return tasks
 
 

@@ -91,7 +91,7 @@ class ArmCalls:
         self._writer.alter(change)
 
     def pause_arm(self, name: str) -> None:
-        """Play an arm no more until :meth:`resume_arm`. It still learns rewards that come late.
+        """Stop playing an arm until :meth:`resume_arm`. It still learns rewards that come late.
 
         Parameters
         ----------

@@ -43,8 +43,8 @@ class WildClock:
         return self.rng.choice([math.nan, math.inf, "now", None, 10**400, 1e300])
 
 
-def wild_clocks(steps: int, seed: int) -> int:
-    """Decide and reward by a wild clock; return how many calls it failed.
+def erratic_clocks(steps: int, seed: int) -> int:
+    """Decide and reward by an erratic clock; return how many calls it failed.
 
     A decision is forgotten when the time that passed says so, no sooner and no later, and a call that the clock fails
     changes nothing.

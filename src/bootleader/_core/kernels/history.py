@@ -43,7 +43,7 @@ class HistoryState(NamedTuple):
     highest: Any
     values: Any
     start: Any
-    room: Any
+    capacity: Any
     used: Any
     gap: Any
     initial_arms: Any  # the arms that still need initial pulls, and
@@ -69,7 +69,7 @@ def new_state(values: Any, gap: Any) -> HistoryState:
         **{name: np.zeros(arms) for name in ("count", "anchor", "drift", "rss", "lowest", "highest")},
         values=values,
         start=np.zeros(arms, np.int64),
-        room=np.zeros(arms, np.int64),
+        capacity=np.zeros(arms, np.int64),
         used=np.array([WORKSPACE]),
         gap=gap,
         initial_arms=np.arange(arms),
@@ -83,15 +83,15 @@ def new_state(values: Any, gap: Any) -> HistoryState:
 def append(state, k, value):
     """Append a value to arm k's history."""
     size = int(state.count[k])
-    if size + 1 >= state.room[k]:
-        room = max(FIRST_SEGMENT, 2 * state.room[k])
+    if size + 1 >= state.capacity[k]:
+        capacity = max(FIRST_SEGMENT, 2 * state.capacity[k])
         start = state.used[0]
         for j in range(size):
             state.values[start + j] = state.values[state.start[k] + j]
-        state.values[start + size : start + room] = 0.0  # vectorised sums read one zero past the last value
+        state.values[start + size : start + capacity] = 0.0  # vectorised sums read one zero past the last value
         state.start[k] = start
-        state.room[k] = room
-        state.used[0] = start + room
+        state.capacity[k] = capacity
+        state.used[0] = start + capacity
     state.values[state.start[k] + size] = value
 
 

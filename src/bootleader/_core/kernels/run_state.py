@@ -55,7 +55,7 @@ class History(NamedTuple):
     values: Any  # differences from the anchor, for history rules; the rewards themselves, for choice rules
     sums: Any
     start: Any
-    room: Any
+    capacity: Any
     used: Any
 
 
@@ -72,10 +72,10 @@ class RunState(NamedTuple):
     pulls: Any  # of each arm
 
 
-def new_run_state(noise_sd: Any, initial_pulls: int, history_room: int, memory: int) -> RunState:
-    """A run before the first round; ``history_room`` is the number of rewards to keep, 0 for none."""
+def new_run_state(noise_sd: Any, initial_pulls: int, history_capacity: int, memory: int) -> RunState:
+    """A run before the first round; ``history_capacity`` is the number of rewards to keep, 0 for none."""
     arms = len(noise_sd)
-    size = WORKSPACE + FIRST_SEGMENT * arms + 4 * history_room if history_room else 0
+    size = WORKSPACE + FIRST_SEGMENT * arms + 4 * history_capacity if history_capacity else 0
     return RunState(
         moments=Moments(*(np.zeros(arms) for _ in Moments._fields)),
         laws=Laws(
@@ -130,16 +130,16 @@ def add_to_moments(state, k, reward):
 @inner
 def add_to_history(history, size, k, value):
     """Append a value to an arm's history of ``size`` values."""
-    if size + 1 >= history.room[k]:
-        room = max(FIRST_SEGMENT, 2 * history.room[k])
+    if size + 1 >= history.capacity[k]:
+        capacity = max(FIRST_SEGMENT, 2 * history.capacity[k])
         start = history.used[0]
         for j in range(size):
             history.values[start + j] = history.values[history.start[k] + j]
             history.sums[start + j] = history.sums[history.start[k] + j]
-        history.values[start + size : start + room] = 0.0  # vectorised sums read one zero past the last value
+        history.values[start + size : start + capacity] = 0.0  # vectorised sums read one zero past the last value
         history.start[k] = start
-        history.room[k] = room
-        history.used[0] = start + room
+        history.capacity[k] = capacity
+        history.used[0] = start + capacity
     at = history.start[k] + size
     history.values[at] = value
     history.sums[at] = value if size == 0 else history.sums[at - 1] + value
