@@ -29,7 +29,7 @@ def agent_and_log(policy, rounds=1_500, maximize=True, draw=None):
 @pytest.mark.parametrize("policy", [bl.AdaptiveReBoot(), bl.Giro()], ids=repr)
 @pytest.mark.parametrize("maximize", [True, False])
 def test_an_agent_gives_the_verdict_of_its_log(policy, maximize):
-    agent, log = agent_and_log(policy, 900, maximize)
+    agent, log = agent_and_log(policy, 1_260, maximize)
     mine, logged = agent.verdict(unit="visit"), bl.verdict(log, maximize=maximize, unit="visit")
     assert mine.sentence == logged.sentence
     for one, other in zip(mine.comparisons, logged.comparisons, strict=True):

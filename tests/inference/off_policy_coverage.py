@@ -17,7 +17,8 @@ import numpy as np
 
 import bootleader as bl
 from bootleader._core.disk_cache import kernel
-from tests.inference.peeking import ADAPTIVE, BERNOULLI, GAUSS, LOGNORMAL, choose, draw, learn
+from tests.inference.peeking import ADAPTIVE, choose, learn
+from tests.inference.rewards import BERNOULLI, GAUSS, LOGNORMAL, draw
 
 RENEWED, DRAWS = 20, 400
 LOOKS = (500, 1_000, 2_000, 4_000)

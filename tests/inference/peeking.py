@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -26,15 +25,18 @@ from bootleader._core.disk_cache import kernel
 from bootleader._core.rules import ArmStatistics, SharedStatistics
 from bootleader.inference import _betting as betting
 from bootleader.inference import _student_mixture as student
-from bootleader.inference._intervals import GUARD, mixture_variance
+from bootleader.inference._intervals import GUARD, LEAST_ALONE, LEAST_COMPARED, mixture_variance
 from bootleader.inference._pair_wealth import with_aside
 from bootleader.policies.adaptive_reboot import AdaptiveReBoot, law
+from tests.inference.cases import Case, hard_cases, other_cases, suite_cases
+from tests.inference.rewards import BERNOULLI, draw
 
-GAUSS, EXPONENTIAL, BERNOULLI, REVENUE, STUDENT_T, JACKPOT, PARETO, LOGNORMAL, POISSON, NEGATIVE, CAPPED, BETA = range(
-    12
-)
-ADAPTIVE, THOMPSON, EVEN = range(3)
-POLICY_NAMES = ("AdaptiveReBoot", "ThompsonSampling", "even split")
+ADAPTIVE, THOMPSON, EVEN, GREEDY, LEADER, ELIMINATION = range(6)
+POLICY_NAMES = (
+    "AdaptiveReBoot", "ThompsonSampling", "even split", "epsilon-greedy", "follow the leader", "naive elimination"
+)  # fmt: skip
+EPSILON = 0.1  # of epsilon-greedy
+LEAST = (LEAST_ALONE, LEAST_COMPARED)
 NAIVE_FROM = 30  # rewards of each arm from which the naive tests are made
 POOLING_GROWTH = 20
 RATIO = tuple(AdaptiveReBoot().rule.params)
@@ -43,31 +45,15 @@ adaptive_law = kernel(law)
 
 
 @kernel
-def draw(family, first, second, third):
-    if family == GAUSS:
-        return np.random.normal(first, second)
-    if family == EXPONENTIAL:
-        return first + second * np.random.exponential(1.0)
-    if family == BERNOULLI:
-        return 1.0 if np.random.random() < first else 0.0
-    if family == REVENUE or family == CAPPED:
-        if np.random.random() >= third:
-            return 0.0
-        amount = math.exp(np.random.normal(first, second))
-        return min(amount, 50.0) if family == CAPPED else amount
-    if family == STUDENT_T:
-        return first + second * np.random.standard_t(third)
-    if family == JACKPOT:
-        return np.random.normal(first, 1.0) + (second if np.random.random() < third else 0.0)
-    if family == PARETO:
-        return first + second * np.random.pareto(third)
-    if family == LOGNORMAL:
-        return math.exp(np.random.normal(first, second))
-    if family == POISSON:
-        return float(np.random.poisson(first))
-    if family == NEGATIVE:
-        return first - second * np.random.exponential(1.0)
-    return np.random.beta(second, third)
+def least_played_survivor(n, mean, rss):
+    """The arm with the fewest rewards among those whose mean is within two standard errors of the best mean."""
+    leader, chosen = np.argmax(mean), -1
+    for a in range(len(n)):
+        error = math.sqrt(rss[a] / n[a] / n[a] + rss[leader] / n[leader] / n[leader])
+        is_in = n[a] < NAIVE_FROM or mean[leader] - mean[a] <= 2.0 * error
+        if is_in and (chosen < 0 or n[a] < n[chosen]):
+            chosen = a
+    return chosen
 
 
 @kernel
@@ -76,9 +62,15 @@ def choose(policy, t, n, mean, rss, fourth, pool):
     arms = len(n)
     if policy == EVEN:
         return t % arms
-    opening = 2 if policy == ADAPTIVE else 0
+    opening = 0 if policy == THOMPSON else 2
     if t < opening * arms:
         return t % arms
+    if policy == ELIMINATION:
+        return least_played_survivor(n, mean, rss)
+    if policy == GREEDY and np.random.random() < EPSILON:
+        return np.random.randint(arms)
+    if policy == GREEDY or policy == LEADER:
+        return np.argmax(mean)
     if policy == ADAPTIVE and (pool[2] == 0.0 or POOLING_GROWTH * (t - pool[2]) >= pool[2]):
         squares, freedom, weighted = 0.0, 0.0, 0.0
         for a in range(arms):
@@ -149,6 +141,8 @@ class Look(NamedTuple):
     pair_c2: float
     guard: float
     is_pooled: bool
+    least_alone: float  # rewards of an arm for an interval of its mean
+    least_compared: float  # and for one of a difference
     scale: float  # of bounded rewards, which begin at 0; 0: without bounds
     is_binary: bool
 
@@ -158,6 +152,8 @@ def look_at_pairs(n, mean, rss, truth, paired, effective, look, out):
     for a in range(len(n)):
         for b in range(a):
             if paired[a] + paired[b] < look.pair_level or min(effective[a], effective[b]) < look.guard:
+                continue
+            if min(n[a], n[b]) < look.least_compared:
                 continue
             gap, real = mean[a] - mean[b], truth[a] - truth[b]
             if look.scale > 0.0:
@@ -193,7 +189,7 @@ def naive(a, n, mean, rss, truth, out):
 
 
 @kernel
-def run_once(seed, family, params, truth, policy, rounds, look, out):
+def run_once(seed, families, params, truth, policy, rounds, look, out):
     """Play a run and look after every reward.
 
     ``out``: arm interval excluded the truth; difference interval excluded it; false verdict; naive z test wrong; naive
@@ -212,7 +208,8 @@ def run_once(seed, family, params, truth, policy, rounds, look, out):
             cost[0, a], cost[1, a] = np.log1p(betting.SIZES * truth[a]), np.log1p(betting.SIZES * (1.0 - truth[a]))
     for t in range(rounds):
         a = choose(policy, t, n, mean, rss, fourth, pool)
-        learn(a, draw(family, params[0, a], params[1, a], params[2, a]), n, mean, rss, third, fourth)
+        y = draw(families[a], params[0, a], params[1, a], params[2, a], n[a])
+        learn(a, y, n, mean, rss, third, fourth)
         if look.is_binary:
             wins = n[a] * mean[a]
             top = -math.inf
@@ -247,11 +244,11 @@ def run_once(seed, family, params, truth, policy, rounds, look, out):
                 effective[:] = math.inf
             else:
                 guard_values(n, rss, fourth, look.is_pooled, effective)
-            if out[5] == 0.0 and effective.min() >= look.guard:
+            if out[5] == 0.0 and effective.min() >= look.guard and n.min() >= look.least_alone:
                 out[5] = t + 1.0
             if is_suspect:
                 for b in range(arms):
-                    if own[b] >= look.arm_level and effective[b] >= look.guard:
+                    if own[b] >= look.arm_level and effective[b] >= look.guard and n[b] >= look.least_alone:
                         out[0] = 1.0
             if first + second >= look.pair_level:
                 look_at_pairs(n, mean, rss, truth, paired, effective, look, out)
@@ -259,47 +256,38 @@ def run_once(seed, family, params, truth, policy, rounds, look, out):
 
 
 @kernel
-def run_many(first, last, family, params, truth, policy, rounds, look, out):
+def run_many(first, last, families, params, truth, policy, rounds, look, out):
     for r in range(first, last):
-        run_once(7919 * r + 1, family, params[:, :, r], truth[:, r], policy, rounds, look, out[r])
+        run_once(7919 * r + 1, families, params[:, :, r], truth[:, r], policy, rounds, look, out[r])
 
 
-@dataclass(frozen=True)
-class Case:
-    """Arms of one family: parameters (3 x arm x run) and true means (arm x run)."""
-
-    name: str
-    family: int
-    params: np.ndarray
-    truth: np.ndarray
-    rounds: int
-    scale: float = 0.0  # of bounded rewards
-
-    def equal(self) -> Case:
-        """The A/A version: all arms equal to the first."""
-        params = np.repeat(self.params[:, :1], self.params.shape[1], axis=1)
-        truth = np.repeat(self.truth[:1], self.truth.shape[0], axis=0)
-        return Case(self.name + ", A/A", self.family, params, truth, self.rounds, self.scale)
-
-
-def look_of(arms: int, alpha: float, scale: float, is_binary: bool, guard: float = GUARD, is_pooled: bool = True):
+def look_of(
+    arms: int,
+    alpha: float,
+    scale: float,
+    is_binary: bool,
+    guard: float = GUARD,
+    is_pooled: bool = True,
+    least=LEAST,
+):
     pairs = max(1, arms * (arms - 1) // 2)
+    least = (0.0, 0.0) if scale > 0.0 else least
     return Look(
         math.log(arms / alpha), mixture_variance(alpha / arms),
         math.log(pairs / alpha), mixture_variance(alpha / pairs),
-        guard, is_pooled, scale, is_binary,
+        guard, is_pooled, least[0], least[1], scale, is_binary,
     )  # fmt: skip
 
 
 def measured(case: Case, policy: int, runs: int, alpha: float = 0.05, threads: int = 2, bounded=None, **guard):
     """Shares of runs, in the order of ``run_once``, and the median round of the first answer."""
     scale = case.scale if bounded is None or bounded else 0.0
-    look = look_of(case.truth.shape[0], alpha, scale, case.family == BERNOULLI and scale > 0.0, **guard)
+    look = look_of(case.truth.shape[0], alpha, scale, bool((case.families == BERNOULLI).all()) and scale > 0.0, **guard)
     out = np.zeros((runs, 6))
     edges = np.linspace(0, runs, 4 * threads + 1).astype(int)
     with ThreadPoolExecutor(threads) as pool:
         futures = [
-            pool.submit(run_many, lo, hi, case.family, case.params, case.truth, policy, case.rounds, look, out)
+            pool.submit(run_many, lo, hi, case.families, case.params, case.truth, policy, case.rounds, look, out)
             for lo, hi in pairwise(edges)
         ]
         for future in futures:
@@ -307,69 +295,27 @@ def measured(case: Case, policy: int, runs: int, alpha: float = 0.05, threads: i
     return out
 
 
-def suite_cases(runs: int) -> list[Case]:
-    """The robustness suite."""
-    from bootleader.paper.parts.robustness import SUITE
-
-    families = {
-        "GaussianBandit": GAUSS, "ExponentialBandit": EXPONENTIAL, "BernoulliBandit": BERNOULLI,
-        "RevenueBandit": REVENUE,        "StudentTBandit": STUDENT_T,
-    }  # fmt: skip
-    cases = []
-    for name, case in SUITE.items():
-        arms = case.bandit.parameters_of(0, np.arange(runs, dtype=np.uint64))
-        params = np.array([arms.first, arms.second, arms.third])
-        family = families[type(case.bandit).__name__]
-        cases.append(Case(name, family, params, arms.mean, case.rounds, 1.0 if family == BERNOULLI else 0.0))
-    return cases
-
-
-def _two(name, family, first, second, third, mean, rounds, runs, scale=0.0, arms=2) -> Case:
-    params = np.tile(np.array([first, second, third], float)[:, None, None], (1, arms, runs))
-    return Case(name, family, params, np.full((arms, runs), float(mean)), rounds, scale)
-
-
-def other_cases(runs: int) -> list[Case]:
-    """Families beyond the suite, arms equal: skewed, heavy-tailed, discrete, bounded."""
-    return [
-        _two("jackpot 2 %", JACKPOT, 0.0, 50.0, 0.02, 1.0, 20_000, runs),
-        _two("jackpot 2 %, 5 arms", JACKPOT, 0.0, 50.0, 0.02, 1.0, 20_000, runs, arms=5),
-        _two("revenue 2 %", REVENUE, 0.0, 1.0, 0.02, 0.02 * math.exp(0.5), 20_000, runs),
-        _two("Pareto 2.5", PARETO, 0.0, 1.0, 2.5, 1 / 1.5, 20_000, runs),
-        _two("lognormal 1.5", LOGNORMAL, 0.0, 1.5, 0.0, math.exp(1.125), 20_000, runs),
-        _two("lognormal 1, 10 arms", LOGNORMAL, 0.0, 1.0, 0.0, math.exp(0.5), 20_000, runs, arms=10),
-        _two("Poisson .02", POISSON, 0.02, 0.0, 0.0, 0.02, 20_000, runs),
-        _two("minus Exp", NEGATIVE, 0.0, 1.0, 0.0, -1.0, 20_000, runs),
-        _two("Bernoulli .05, unbounded", BERNOULLI, 0.05, 0.0, 0.0, 0.05, 20_000, runs),
-        _two("Bernoulli .005, unbounded", BERNOULLI, 0.005, 0.0, 0.0, 0.005, 20_000, runs),
-        _two("Beta(2, 8), bounded", BETA, 0.0, 2.0, 8.0, 0.2, 5_000, runs, scale=1.0),
-        _two("Beta(.1, .4), bounded", BETA, 0.0, 0.1, 0.4, 0.2, 5_000, runs, scale=1.0),
-        _two("revenue 5 % capped at 50, bounded", CAPPED, 1.0, 1.0, 0.05, capped_mean(1.0, 1.0, 0.05), 5_000, runs,
-             scale=50.0),
-    ]  # fmt: skip
-
-
-def capped_mean(mu: float, sigma: float, chance: float, cap: float = 50.0) -> float:
-    """Mean of a lognormal amount capped, paid with the given chance."""
-    from scipy.stats import norm
-
-    z = (math.log(cap) - mu) / sigma
-    return float(chance * (math.exp(mu + sigma**2 / 2) * norm.cdf(z - sigma) + cap * norm.sf(z)))
-
-
 def main() -> None:
     """Print the table, the quickest cells first."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--only", default="", help="cases whose name contains one of these, with commas between")
-    parser.add_argument("--policies", default="2,0,1", help="0: AdaptiveReBoot, 1: ThompsonSampling, 2: even split")
+    parser.add_argument(
+        "--policies", default="2,0,1", help=", ".join(f"{i}: {name}" for i, name in enumerate(POLICY_NAMES))
+    )
+    parser.add_argument("--hard", action="store_true", help="the hard families instead of the suite")
     parser.add_argument("--shortest", type=int, default=0, help="least number of rounds of a case")
     parser.add_argument("--longest", type=int, default=10**9, help="largest number of rounds of a case")
     parser.add_argument("--guard", type=float, default=GUARD)
+    parser.add_argument("--no-least", action="store_true", help="without the least numbers of rewards")
+    parser.add_argument("--without-bounds", action="store_true", help="only the method without bounds")
     parser.add_argument("--not-pooled", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args()
-    cases = [case for suite in suite_cases(given.runs) for case in (suite.equal(), suite)] + other_cases(given.runs)
+    if given.hard:
+        cases = hard_cases(given.runs)
+    else:
+        cases = [case for suite in suite_cases(given.runs) for case in (suite.equal(), suite)] + other_cases(given.runs)
     wanted = [
         case for case in cases
         if given.shortest <= case.rounds <= given.longest and any(word in case.name for word in given.only.split(","))
@@ -378,10 +324,10 @@ def main() -> None:
     for policy in map(int, given.policies.split(",")):
         print(f"\n## {POLICY_NAMES[policy]}\n\n{HEADER}")
         for case in sorted(wanted, key=lambda case: case.rounds):
-            for bounded in (True, False) if case.scale else (False,):
+            for bounded in (True, False) if case.scale and not given.without_bounds else (False,):
                 out = measured(
                     case, policy, given.runs, bounded=bounded, guard=given.guard, is_pooled=not given.not_pooled,
-                    threads=given.threads,
+                    least=(0.0, 0.0) if given.no_least else LEAST, threads=given.threads,
                 )  # fmt: skip
                 print(described(case, bounded, out), flush=True)
 

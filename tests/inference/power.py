@@ -18,19 +18,10 @@ from bootleader._core.disk_cache import kernel
 from bootleader.inference import _betting as betting
 from bootleader.inference import _student_mixture as student
 from bootleader.inference import verdict_of_moments
-from bootleader.inference._intervals import GUARD, mixture_variance
+from bootleader.inference._intervals import GUARD, LEAST_ALONE, LEAST_COMPARED, mixture_variance
 from bootleader.inference._moments import moments_by_arm
-from tests.inference.peeking import (
-    BERNOULLI,
-    BETA,
-    EXPONENTIAL,
-    GAUSS,
-    REVENUE,
-    STUDENT_T,
-    draw,
-    guard_values,
-    learn,
-)  # fmt: skip
+from tests.inference.peeking import guard_values, learn
+from tests.inference.rewards import BERNOULLI, BETA, EXPONENTIAL, GAUSS, REVENUE, STUDENT_T, draw
 
 ALPHA = 0.05
 NEVER = 40.0  # times the fixed sample, after which a run is given up
@@ -110,12 +101,16 @@ def run_until(seed, family, first, second, most, level, c2, half_level, half_c2,
         if rss.min() > 0.0:
             guard_values(n, rss, fourth, True, effective)
             if effective.min() >= guard:
-                if found[0] == 0 and gap > student.student_pair_reach(n[0], rss[0], n[1], rss[1], level, c2):
+                if (
+                    found[0] == 0
+                    and t >= LEAST_COMPARED
+                    and gap > student.student_pair_reach(n[0], rss[0], n[1], rss[1], level, c2)
+                ):
                     found[0] = t
                 reach = student.student_reach(n[0], rss[0], half_level, half_c2) + student.student_reach(
                     n[1], rss[1], half_level, half_c2
                 )
-                if found[2] == 0 and gap > reach:
+                if found[2] == 0 and t >= LEAST_ALONE and gap > reach:
                     found[2] = t
         if is_bounded and found[1] == 0 and gap > 0.0:
             end = level + math.log(2.0)

@@ -49,7 +49,7 @@ def test_table_sentence_and_page(folder, capsys):
     write_log(folder / "log.csv")
     assert main(["answer", "log.csv", "--unit", "visit"]) == 0
     out = capsys.readouterr().out
-    assert "<Arm 1> & co beats <arm 0> & co by 0.8" in out.replace("<arm 1> & co beats", "<Arm 1> & co beats")
+    assert "<arm 1> & co beats <arm 0> & co by 0.8" in out
     text = (folder / "log-answer.html").read_text(encoding="utf-8")
     page = Page(text)
     assert page.links == []
@@ -133,10 +133,12 @@ def test_the_page_in_a_browser(folder):
     write_log(folder / "log.csv", means=np.linspace(0, 1, 10), rounds=3_000)
     assert main(["answer", "log.csv"]) == 0
     with Browser() as browser:
-        for width in (420, 1_400):
-            browser.open(folder / "log-answer.html", width)
+        for width, dark in ((420, False), (1_400, True)):
+            browser.open(folder / "log-answer.html", width, dark=dark)
             overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
             assert browser.evaluate(overflow) <= 0, width
+            background = browser.evaluate("getComputedStyle(document.body).backgroundColor")
+            assert background == ("rgb(13, 17, 23)" if dark else "rgb(255, 255, 255)")
         assert [url for url in browser.requests if not url.startswith("file:")] == []
         assert browser.errors == []
 

@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 
 from tests.inference import off_policy_coverage, peeking, power
-from tests.inference.peeking import ADAPTIVE, EVEN, POLICY_NAMES, measured, other_cases, suite_cases
+from tests.inference.cases import hard_cases, other_cases, suite_cases
+from tests.inference.peeking import ADAPTIVE, EVEN, POLICY_NAMES, THOMPSON, measured
 
 RUNS = 2_000
 ALPHA = 0.05
 BAR_WITHOUT_BOUNDS = 0.055
+SUITE_POLICIES = (ADAPTIVE, THOMPSON, EVEN)
 
 
 def exceeds(share: float, bar: float, runs: int) -> bool:
@@ -57,10 +59,18 @@ def test_without_the_guard_rare_rewards_are_rejected():
 
 def test_without_the_pool_a_hidden_jackpot_is_rejected():
     """Arms that have seen no jackpot yet answer too early unless the others' jackpots count."""
-    (case,) = [case for case in other_cases(300) if case.name == "jackpot 2 %, 5 arms"]
-    wrong = measured(shortened(case, 3_000), EVEN, 300, is_pooled=False)
-    assert exceeds(wrong[:, 0].mean(), BAR_WITHOUT_BOUNDS, 300)
-    checked(shortened(case, 3_000), EVEN, 300, bounded=False)
+    (case,) = [case for case in hard_cases(200) if case.name == "jackpot 0.5 %, 5 arms"]
+    wrong = measured(shortened(case, 3_000), EVEN, 200, is_pooled=False)
+    assert exceeds(wrong[:, 0].mean(), BAR_WITHOUT_BOUNDS, 200)
+    checked(shortened(case, 3_000), EVEN, 200, bounded=False)
+
+
+def test_without_the_least_number_an_event_that_has_not_come_is_rejected():
+    """Calm rewards have 50 effective ones at once; a jackpot of 1 % has then not come in a fifth of all runs."""
+    (case,) = [case for case in hard_cases(200) if case.name == "jackpot 1 %, one arm"]
+    wrong = measured(shortened(case, 2_000), EVEN, 200, least=(0.0, 0.0))
+    assert exceeds(wrong[:, 0].mean(), BAR_WITHOUT_BOUNDS, 200)
+    checked(shortened(case, 2_000), EVEN, 200, bounded=False)
 
 
 def test_power_in_small():
@@ -79,7 +89,7 @@ def test_off_policy_in_small():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", range(3), ids=POLICY_NAMES)
+@pytest.mark.parametrize("policy", SUITE_POLICIES, ids=POLICY_NAMES.__getitem__)
 @pytest.mark.parametrize("place", range(28))
 def test_coverage_on_the_suite(place, policy):
     case = [case for suite in suite_cases(RUNS) for case in (suite, suite.equal())][place]
@@ -88,12 +98,22 @@ def test_coverage_on_the_suite(place, policy):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", range(3), ids=POLICY_NAMES)
+@pytest.mark.parametrize("policy", SUITE_POLICIES, ids=POLICY_NAMES.__getitem__)
 @pytest.mark.parametrize("place", range(len(other_cases(1))))
 def test_coverage_on_other_families(place, policy):
     case = other_cases(RUNS)[place]
     for bounded in (True, False) if case.scale else (False,):
         checked(case, policy, RUNS, bounded)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", range(len(POLICY_NAMES)), ids=POLICY_NAMES)
+@pytest.mark.parametrize("place", range(len(hard_cases(1))))
+def test_coverage_on_hard_families(place, policy):
+    case = hard_cases(1_000)[place]
+    if case.name == "sd that grows":
+        pytest.skip("a scale that grows without end is not promised: docs/coverage.md has its figures")
+    checked(case, policy, 1_000, bounded=False)
 
 
 @pytest.mark.slow

@@ -77,6 +77,14 @@ def test_refusals(options, words):
         bl.verdict(drifting_log(200), **options)
 
 
+def test_probabilities_that_do_not_fit_the_choices_are_refused():
+    log = drifting_log(2_000)
+    with pytest.raises(ValueError, match="probability must be that with which each arm was chosen"):
+        bl.verdict({**log, "probability": np.full(2_000, 0.9)}, drift=True, floor=0.1)
+    with pytest.raises(ValueError, match="floor must be at most 1 / 2"):
+        bl.verdict({**log, "probability": np.ones(2_000)}, drift=True, floor=0.6)
+
+
 def test_probabilities_are_needed():
     log = drifting_log(200)
     del log["probability"]

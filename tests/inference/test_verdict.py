@@ -93,6 +93,28 @@ def test_the_estimate_follows_the_traffic_to_come():
     assert starved > 5 * even
 
 
+def test_against_a_control_the_sentence_groups_the_arms():
+    log = gaussian_log([0.0, 1.0, -1.0, 0.05, 0.9], 5_000)
+    answer = bl.verdict(log, control="arm 0", unit="order")
+    assert answer.sentence.startswith(
+        "arm 1 and arm 4 beat arm 0; arm 0 beats arm 2 (95 %, valid at any time you look); "
+        "not yet known: whether arm 3 differs from arm 0 (about "
+    )
+    assert answer.comparisons[0].sentence.split(" (")[0].endswith(" an order")
+
+
+def test_what_stopping_may_cost_is_the_end_of_an_interval():
+    log = gaussian_log([0.0, 0.1], 3_000)
+    answer = bl.verdict(log)
+    (comparison,) = answer.comparisons
+    assert answer.leader == "arm 1"
+    assert answer.risk_of_stopping == pytest.approx(comparison.high)
+    assert answer.cost_of_going_on == pytest.approx(answer.more * 0.5 * -comparison.difference)
+    assert bl.verdict(log.assign(reward=-log["reward"]), maximize=False).risk_of_stopping == answer.risk_of_stopping
+    assert bl.verdict(gaussian_log([0.0, 1.0], 3_000)).risk_of_stopping == 0.0
+    assert bl.verdict(log.head(20)).risk_of_stopping == math.inf
+
+
 def test_rare_rewards_without_bounds_wait_and_with_bounds_do_not():
     clicks = np.zeros(4_000)
     clicks[:60:2], clicks[1:300:2] = 1.0, 1.0
@@ -176,6 +198,14 @@ def test_the_same_log_in_another_form():
         (lambda: bl.verdict({"arm": [], "reward": []}), "no rewards"),
         (lambda: bl.verdict({"arm": range(300), "reward": range(300)}), "give a control"),
         (lambda: holdout_verdict({"arm": ["a", "b"], "reward": [1, 2]}), "column holdout"),
+        (lambda: bl.verdict({"arm": ["a", "b"], "reward": [1, 2], "holdout": [True, True]}), "in the holdout"),
+        (lambda: bl.verdict({"arm": ["1", 1], "reward": [1, 2]}), "different names, got '1' 2 times"),
+        (lambda: bl.verdict({"arm": ["a", "b"], "reward": pd.to_timedelta([1, 2])}), "must hold numbers, got times"),
+        (lambda: bl.verdict({"arm": ["a", "b"], "reward": [1j, 2]}), "must hold numbers, got complex"),
+        (lambda: bl.verdict(gaussian_log([0, 1], 4).iloc[:, [0, 0, 1]]), "column arm once, got it 2 times"),
+        (lambda: bl.verdict({"arm": ["a", "b"], "reward": [1, 2]}, unit=""), "unit must be a word"),
+        (lambda: verdict_of_moments(["a", "b"], ([1], [1], [1], [1])), "count must have one entry for each arm"),
+        (lambda: verdict_of_moments(["a", "b"], ([1, 2], [1, 2], [-1, 1], [1, 1])), "rss must be .* got -1.0"),
     ],
 )
 def test_bad_input(call, words):

@@ -16,6 +16,7 @@ COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#B07D00", "#A8508A", "#56B4E
 NAMED: Final = {"blue": "#0072B2", "red": "#D55E00", "green": "#009E73", "yellow": "#B07D00", "purple": "#6B4C9A"}
 OTHERS: Final = "#8b949e"
 MOST_LINES: Final = 6
+MOST_BANDS: Final = 4  # more of them cannot be told apart
 
 
 def colours_of(names: list[str]) -> list[str]:
@@ -98,17 +99,18 @@ def interval_chart(past: History, order: list[int], names: list[str], unit: str,
     frame = Frame(size, (0.0, float(past.visits[-1])), y_range, 64)
     parts = frame.axes(f"{unit}s")
     colours = colours_of([names[arm] for arm in order])
-    for arm, colour in reversed(list(zip(shown, colours, strict=False))):
+    for arm, colour in reversed(list(zip(shown[:MOST_BANDS], colours, strict=False))):
         ready = np.flatnonzero(np.isfinite(past.low[:, arm]))
         for run in np.split(ready, np.flatnonzero(np.diff(ready) > 1) + 1) if len(ready) else []:
             corners = [(i, past.high[i, arm]) for i in run] + [(i, past.low[i, arm]) for i in run[::-1]]
             points = " ".join(f"{frame.x(past.visits[i]):.1f},{frame.y(v):.1f}" for i, v in corners)
-            parts.append(f'<polygon points="{points}" fill="{colour}" fill-opacity=".17"/>')
+            look = 'fill-opacity=".13" stroke-opacity=".45" stroke-width="1" class="mark"'
+            parts.append(f'<polygon points="{points}" fill="{colour}" stroke="{colour}" {look}/>')
     for arm, colour in reversed(list(zip(shown, colours, strict=False))):
         known = np.flatnonzero(np.isfinite(past.mean[:, arm]))
         points = " ".join(f"{frame.x(past.visits[i]):.1f},{frame.y(past.mean[i, arm]):.1f}" for i in known)
         parts.append(
-            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.2">'
+            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.4" class="mark">'
             f"<title>{escape(names[arm])}</title></polyline>"
         )
     return frame.svg("Mean and interval of each arm over time", parts)
@@ -138,7 +140,7 @@ def traffic_chart(past: History, order: list[int], names: list[str], unit: str, 
         lower = _steps(frame, starts, past.visits, floor)[::-1]
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in upper + lower)
         parts.append(
-            f'<polygon points="{points}" fill="{colour}" fill-opacity=".85" stroke="#fff" stroke-width=".6">'
+            f'<polygon points="{points}" fill="{colour}" fill-opacity=".85" class="mark share">'
             f"<title>{escape(names[arm])}</title></polygon>"
         )
         floor = top
@@ -153,19 +155,21 @@ def _steps(frame: Frame, starts: Floats, ends: Floats, values: Floats) -> list[t
 
 
 def interval_bar(low: float, mean: float, high: float, span: tuple[float, float], colour: str) -> str:
-    """An interval in a row of a table: a bar with a dot, on a scale common to all rows."""
+    """An interval in a row of a table: a bar with a dot, on a scale common to all rows; a line where 0 is inside it."""
     width = 260
-    first, last = span
+    first, last = span if span[1] > span[0] else (span[0] - 1.0, span[1] + 1.0)
 
     def place(value: float) -> float:
         return 6 + (min(max(value, first), last) - first) / (last - first) * (width - 12)
 
     parts = [f'<line x1="6" x2="{width - 6}" y1="12" y2="12" class="grid"/>']
+    if first < 0.0 < last:
+        parts.append(f'<line x1="{place(0.0):.1f}" x2="{place(0.0):.1f}" y1="1" y2="23" class="zero"/>')
     if math.isfinite(low) and math.isfinite(high):
         x, wide = place(low), max(place(high) - place(low), 2.0)
         shape = f'x="{x:.1f}" y="7" width="{wide:.1f}" height="10" rx="5"'
-        parts.append(f'<rect {shape} fill="{colour}" fill-opacity=".35"/>')
+        parts.append(f'<rect {shape} fill="{colour}" fill-opacity=".35" class="mark"/>')
     if math.isfinite(mean):
-        parts.append(f'<circle cx="{place(mean):.1f}" cy="12" r="4.5" fill="{colour}"/>')
+        parts.append(f'<circle cx="{place(mean):.1f}" cy="12" r="4.5" fill="{colour}" class="mark"/>')
     attributes = f'class="bar" viewBox="0 0 {width} 24" preserveAspectRatio="none" aria-hidden="true"'
     return f"<svg {attributes}>{''.join(parts)}</svg>"

@@ -60,6 +60,7 @@ def answer(given: argparse.Namespace, frame: Any, name: str) -> int:
         **options,
     )  # fmt: skip
     print("\n".join(printable(line, LONGEST_LINE) for line in str(found).splitlines()))
+    brought = None
     if "holdout" in frame:
         brought = holdout_verdict(frame, unit=given.unit, **options)
         print(f"\nOver the holdout: {brought.sentence}.")
@@ -69,7 +70,7 @@ def answer(given: argparse.Namespace, frame: Any, name: str) -> int:
         log = log_of(frame)
         rows = log if log.holdout is None else log.only(~log.holdout)
         title = f"{name}: {counted(rows.rounds, given.unit)}, {counted(len(rows.names), 'arm')}"
-        out.write_text(page(found, rows, title), encoding="utf-8")
+        out.write_text(page(found, rows, title, brought), encoding="utf-8")
         print(f"Page written to {out}")
     return 0
 

@@ -11,6 +11,7 @@ import numpy as np
 from bootleader._core.validation import real, whole
 from bootleader.inference._intervals import (
     GUARD,
+    LEAST_ALONE,
     alpha_of,
     arm_intervals,
     bounds_of,
@@ -18,7 +19,8 @@ from bootleader.inference._intervals import (
     check_within,
     method_of,
 )
-from bootleader.inference._moments import ExactSums, Floats, Moments, effective_number
+from bootleader.inference._log_reader import numbers
+from bootleader.inference._moments import ExactSums, Floats, Moments, checked_moments, effective_number, own_number
 from bootleader.inference._sample_size import visits_for_guard
 
 if TYPE_CHECKING:
@@ -33,8 +35,8 @@ def confidence_sequence(
     With both bounds it is a betting sequence: with probability ``1 - alpha`` the mean is in the interval at *every*
     moment, whatever the distribution. Without bounds no interval can promise that for every distribution (Bahadur,
     Savage 1956): this one is exact for Gaussian rewards of unknown variance, and gives no answer yet while fewer than
-    50 effective rewards have been seen, which holds its error near or below ``alpha`` on skewed and heavy-tailed
-    rewards too.
+    400 rewards, or 50 effective ones, have been seen, which holds its error near or below ``alpha`` on skewed and
+    heavy-tailed rewards too.
 
     Parameters
     ----------
@@ -90,6 +92,8 @@ class ConfidenceSequence:
 
     def update_many(self, rewards: Iterable[float]) -> None:
         """Take in many rewards: all of them, or, if one is bad, none."""
+        if not isinstance(rewards, Iterable):
+            raise TypeError(f"rewards must be a sequence of numbers, got {rewards!r}")
         for value in [self._checked(reward) for reward in rewards]:
             self._sums.add(value)
         self._found = None
@@ -111,7 +115,8 @@ class ConfidenceSequence:
     def _checked(self, reward: Any) -> float:
         if np.ndim(reward):
             raise TypeError("one arm's rewards are expected; for several arms use bl.verdict or confidence_sequences")
-        value = real("reward", reward.item() if isinstance(reward, np.generic) else reward)
+        plain = reward.item() if isinstance(reward, np.generic) else reward
+        value = real("reward", float(plain) if isinstance(plain, bool) else plain)  # a click may be True
         check_within(self.bounds, np.array([value]))
         return value
 
@@ -160,7 +165,9 @@ class ConfidenceSequence:
     @property
     def more(self) -> int | None:
         """About how many more rewards until there is an answer: 0 if there is one, None if that is not known yet."""
-        return 0 if self.is_ready else visits_for_guard(self.moments, np.ones(1))
+        if self.is_ready:
+            return 0
+        return visits_for_guard(self.moments, effective_number(self.moments), np.ones(1), LEAST_ALONE)
 
     def _interval(self) -> tuple[float, float, bool]:
         if self._found is None:
@@ -178,7 +185,10 @@ class ConfidenceSequence:
             return f"{self.mean:.6g} ({self.low:.6g} to {self.high:.6g}; {level}) from {self.count:,} rewards"
         more = self.more
         needed = f"about {more:,} more rewards" if more is not None else "too few different rewards to say how many"
-        return f"not yet: {needed} (effective number {self.effective_number:.3g} of {GUARD:g})"
+        return (
+            f"not yet: {needed} ({self.count:,} rewards of {LEAST_ALONE:g}, effective number "
+            f"{self.effective_number:.3g} of {GUARD:g})"
+        )
 
 
 def confidence_sequences(
@@ -215,7 +225,7 @@ def confidence_sequences(
     """
     import pandas as pd
 
-    bounds, alpha = bounds_of(low, high), alpha_of(alpha)
+    bounds, alpha, moments = bounds_of(low, high), alpha_of(alpha), checked_moments(moments)
     if bounds is not None:
         check_moments(bounds, moments)
     found = arm_intervals(moments, alpha, bounds)
@@ -254,17 +264,12 @@ def over_time(
     """
     import pandas as pd
 
-    values = np.asarray(rewards, np.float64)
-    if values.ndim != 1 or not np.isfinite(values).all():
-        raise ValueError("rewards must be a sequence of finite numbers")
+    values = numbers("rewards", rewards)
     bounds, alpha = bounds_of(low, high), alpha_of(alpha)
     check_within(bounds, values)
     looks = np.unique(np.linspace(0, len(values), whole("points", points, 1) + 1).round().astype(np.intp))[1:]
     moments = moments_at(values, looks)
-    own = np.divide(
-        moments.rss**2, moments.fourth, out=np.zeros_like(moments.rss), where=(moments.rss > 0) & (moments.fourth > 0)
-    )
-    found = arm_intervals(moments, alpha, bounds, own)
+    found = arm_intervals(moments, alpha, bounds, own_number(moments))
     return pd.DataFrame({"count": looks, "mean": moments.mean, "low": found.low, "high": found.high,
                          "is_ready": found.is_ready})  # fmt: skip
 

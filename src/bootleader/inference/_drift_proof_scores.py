@@ -12,26 +12,29 @@ With bounds the betting sequence over the scores is exact for that average: ``pr
 the average mu of the mu_t, so wealth divided by the right-hand side is below a martingale. Without bounds the Student
 mixture with its guard is used.
 
-References ---------- I. Waudby-Smith, L. Wu, A. Ramdas, N. Karampatziakis, P. Mineiro (2024). Anytime-valid
-off-policy inference for contextual bandits.
+References
+----------
+I. Waudby-Smith, L. Wu, A. Ramdas, N. Karampatziakis, P. Mineiro (2024). Anytime-valid off-policy inference for
+contextual bandits.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from bootleader._core.validation import positive, real
-from bootleader.inference._intervals import Bounds, alpha_of, arm_intervals, bounds_of, method_of
+from bootleader._core.validation import real
+from bootleader.inference._intervals import Bounds, arm_intervals
 from bootleader.inference._log_reader import Log
-from bootleader.inference._moments import Floats, Moments
+from bootleader.inference._moments import Floats, Moments, own_number
 from bootleader.inference._sample_size import visits_until
-from bootleader.inference._verdict_types import Basis, Comparison, Question, Verdict, arm_answers, pairs_of
+from bootleader.inference._verdict_types import Basis, Comparison, Verdict, arm_answers, pairs_of, question_of
 
-NEEDS_FLOOR = (
+DOUBT: Final = 0.001  # level at which logged probabilities are said not to fit the choices
+NEEDS_FLOOR: Final = (
     "not without a floor: with drifting arms an answer rests on the logged probabilities, and 1/probability has no "
     "bound unless every arm has at least a given probability in every round; play with a floor and give it, such as "
     "floor=0.05"
@@ -56,11 +59,12 @@ def drift_verdict(
     """The verdict over the averages of drifting means. Called by :func:`~bootleader.verdict`."""
     from bootleader.inference import _score_kernels
 
-    floor = _checked_floor(log, floor)
-    bounds, alpha = bounds_of(low, high), alpha_of(alpha)
+    question = question_of(alpha, low, high, maximize, margin, unit)
+    alpha, bounds = question.alpha, question.bounds
     labels = [str(name) for name in log.names]
     if len(labels) < 2:
         raise ValueError(f"a verdict needs at least two arms, got {len(labels)}")
+    floor = _checked_floor(log, floor)
     pairs = pairs_of(len(labels), None if control is None else labels.index(str(control)))
     start = 0.0 if bounds is None else 0.5 * (bounds.low + bounds.high)
     sums = _score_kernels.score_moments(log.arm, log.reward, log.probability, len(labels), pairs, start)
@@ -68,10 +72,9 @@ def drift_verdict(
     of_all = Moments(rounds, *sums)
     of_arms, of_pairs = of_all.only(slice(len(labels))), of_all.only(slice(len(labels), None))
 
-    question = Question(alpha, bounds, maximize, None if margin is None else positive("margin", margin), unit,
-                        method_of(bounds))  # fmt: skip
     beyond = 0.0 if bounds is None else (bounds.high - bounds.low) * (1.0 / floor - 1.0)
     wide = None if bounds is None else Bounds(bounds.low - beyond, bounds.high + beyond)
+    # Not pooled: what stands beside a row of scores is made of the same rounds.
     found = arm_intervals(of_arms, alpha / len(labels), wide, own_number(of_arms))
     if bounds is not None:
         found = found._replace(low=np.maximum(found.low, bounds.low), high=np.minimum(found.high, bounds.high))
@@ -91,7 +94,10 @@ def drift_verdict(
         for i, (a, b) in enumerate(pairs)
     )  # fmt: skip
     about = "Means are averages over all rounds of the log, from the logged probabilities: arms may have drifted."
-    return Verdict(tuple(answers), comparisons, question, None if control is None else str(control), log.rounds, about)
+    return Verdict(
+        tuple(answers), comparisons, question, None if control is None else str(control), log.rounds,
+        tuple((counts / log.rounds).tolist()), about,
+    )  # fmt: skip
 
 
 def _checked_floor(log: Log, floor: float | None) -> float:
@@ -104,7 +110,26 @@ def _checked_floor(log: Log, floor: float | None) -> float:
         raise ValueError(
             f"floor must be the least probability of any choice, got {floor!r} where the log has {least!r}"
         )
+    if number * len(log.names) > 1.0 + 1e-9:
+        raise ValueError(f"floor must be at most 1 / {len(log.names)}, the number of arms, got {floor!r}")
+    _check_probabilities(log, log.probability)
     return number
+
+
+def _check_probabilities(log: Log, probability: Floats) -> None:
+    """Raise if an arm's weights, 1 / probability where it was played and else 0, do not have the mean 1."""
+    arms, rounds = len(log.names), float(log.rounds)
+    sums = [np.bincount(log.arm, probability**-power, arms) for power in (1.0, 2.0, 3.0, 4.0)]
+    mean = sums[0] / rounds
+    rss = sums[1] - rounds * mean**2
+    fourth = sums[3] - 4.0 * mean * sums[2] + 6.0 * mean**2 * sums[1] - 3.0 * rounds * mean**4
+    moments = Moments(np.full(arms, rounds), mean, np.maximum(rss, 0.0), np.maximum(fourth, 0.0))
+    found = arm_intervals(moments, DOUBT / arms, None, own_number(moments))
+    for a in np.flatnonzero(found.is_ready & ~((found.low <= 1.0) & (found.high >= 1.0))):
+        raise ValueError(
+            f"probability must be that with which each arm was chosen: the mean of 1 / probability over the choices of "
+            f"{log.names[a]!r} is {mean[a]:.4g} a row where it should be 1"
+        )
 
 
 @dataclass(frozen=True)
@@ -132,12 +157,6 @@ class ScoreComparison(Comparison):
     @property
     def _short_of_rewards(self) -> list[str]:
         return [self.arm, self.other]
-
-
-def own_number(moments: Moments) -> Floats:
-    """Effective number of each, not pooled: what stands beside it is made of the same rounds."""
-    known = (moments.rss > 0.0) & (moments.fourth > 0.0)
-    return np.divide(moments.rss**2, moments.fourth, out=np.zeros_like(moments.rss), where=known)
 
 
 def moments_of(values: Floats) -> Moments:

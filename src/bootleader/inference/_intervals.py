@@ -11,7 +11,10 @@ import numpy.typing as npt
 from bootleader._core.validation import real
 from bootleader.inference._moments import Floats, Moments, effective_number
 
-GUARD: Final = 50.0  # effective rewards below which the Student mixture gives no answer
+# What an arm needs before the Student mixture gives an answer:
+GUARD: Final = 50.0  # effective rewards
+LEAST_COMPARED: Final = 3.0 * GUARD  # rewards, for a difference: what Gaussian rewards need anyway
+LEAST_ALONE: Final = 400.0  # rewards, for a mean: an event of 1 % is then missed with probability 0.018
 TUNED_FOR: Final = 500.0  # rewards at which the Student mixture is tightest
 BETTING: Final = "betting (exact)"
 STUDENT: Final = "Student mixture (guarded)"
@@ -91,7 +94,7 @@ def arm_intervals(moments: Moments, alpha: float, bounds: Bounds | None, effecti
         return Intervals(ends[:, 0], ends[:, 1], np.ones(len(ends), np.bool_))
     effective = effective_number(moments) if effective is None else effective
     reach = student_reach(moments.count, moments.rss, alpha)
-    is_ready = (effective >= GUARD) & np.isfinite(reach)
+    is_ready = (effective >= GUARD) & (moments.count >= LEAST_ALONE) & np.isfinite(reach)
     reach = np.where(is_ready, reach, np.inf)
     return Intervals(moments.mean - reach, moments.mean + reach, is_ready)
 
@@ -127,7 +130,8 @@ def pair_intervals(
         return Intervals(ends[:, 0], ends[:, 1], np.ones(len(ends), np.bool_))
     effective = effective_number(moments) if effective is None else effective
     reach = _student_mixture.student_pairs(moments.count, moments.rss, pairs, -math.log(alpha), mixture_variance(alpha))
-    is_ready = (effective[pairs] >= GUARD).all(axis=1) & np.isfinite(reach)
+    is_known = (effective >= GUARD) & (moments.count >= LEAST_COMPARED)
+    is_ready = is_known[pairs].all(axis=1) & np.isfinite(reach)
     reach = np.where(is_ready, reach, np.inf)
     difference = moments.mean[pairs[:, 0]] - moments.mean[pairs[:, 1]]
     return Intervals(difference - reach, difference + reach, is_ready)

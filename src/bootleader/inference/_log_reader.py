@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from bootleader.inference._moments import Floats
 
 LARGEST: Final = 1e70  # a reward in size, so that its fourth power is a number
+READ: Final = ("arm", "reward", "probability", "holdout", "action", "pscore")
 OBP_NAMES: Final = {"action": "arm", "pscore": "probability"}
 
 
@@ -58,7 +60,7 @@ def log_of(frame: Any, arms: Sequence[Any] | None = None, *, with_probability: b
                 f"a log must have the columns arm and reward, got {', '.join(map(str, columns)) or 'none'}"
             )
     names, arm = _numbered(columns["arm"], arms)
-    reward = _numbers("reward", columns["reward"])
+    reward = numbers("reward", columns["reward"])
     if len(arm) != len(reward):
         raise ValueError(f"arm and reward must be equally long, got {len(arm)} and {len(reward)}")
     if not len(reward):
@@ -67,7 +69,7 @@ def log_of(frame: Any, arms: Sequence[Any] | None = None, *, with_probability: b
         raise ValueError(f"reward must be at most {LARGEST:g} in size, got {float(large[0])!r}")
     probability = holdout = None
     if with_probability and columns.get("probability") is not None:
-        probability = _numbers("probability", columns["probability"])
+        probability = numbers("probability", columns["probability"])
         wrong = probability[~((probability > 0.0) & (probability <= 1.0))]
         if len(wrong):
             raise ValueError(f"probability must be above 0 and at most 1, got {float(wrong[0])!r}")
@@ -84,7 +86,11 @@ def log_of(frame: Any, arms: Sequence[Any] | None = None, *, with_probability: b
 def _columns(frame: Any) -> dict[Any, Any]:
     if not isinstance(frame, Mapping) and not hasattr(frame, "columns"):
         raise TypeError(f"a log must be a DataFrame or a mapping of columns, got {type(frame).__name__}")
-    found = {name: frame[name] for name in (frame if isinstance(frame, Mapping) else frame.columns)}
+    names = list(frame if isinstance(frame, Mapping) else frame.columns)
+    for name in READ:
+        if names.count(name) > 1:
+            raise ValueError(f"a log must have the column {name} once, got it {names.count(name)} times")
+    found = {name: frame[name] for name in names}
     for theirs, ours in OBP_NAMES.items():
         if theirs in found and ours not in found:
             found[ours] = found[theirs]
@@ -99,15 +105,22 @@ def _numbered(column: Any, arms: Sequence[Any] | None) -> tuple[list[Any], npt.N
         raise ValueError(f"arm must be a name in every row, got none in row {int(np.argmax(values.isna()))}")
     codes, found = pd.factorize(values)
     names = [name.item() if isinstance(name, np.generic) else name for name in found]
+    listed = names if arms is None else list(arms)
+    text, times = Counter(map(str, listed)).most_common(1)[0] if listed else ("", 0)
+    if times > 1:
+        raise ValueError(f"arms must have different names, got {text!r} {times} times")
     if arms is None:
         return names, np.asarray(codes, np.intp)
-    listed = list(arms)
     if unknown := [name for name in names if name not in listed]:
         raise ValueError(f"arm must be one of {', '.join(map(repr, listed))}, got {unknown[0]!r}")
     return listed, np.array([listed.index(name) for name in names], np.intp)[codes]
 
 
-def _numbers(name: str, column: Any) -> Floats:
+def numbers(name: str, column: Any) -> Floats:
+    """A column as floats; raise if a row has no finite number."""
+    kind = np.asarray(column).dtype.kind if not hasattr(column, "dtype") else getattr(column.dtype, "kind", "O")
+    if kind in "mMc":
+        raise ValueError(f"{name} must hold numbers, got {'complex ones' if kind == 'c' else 'times'}")
     try:
         values = np.asarray(column, np.float64)
     except (TypeError, ValueError):

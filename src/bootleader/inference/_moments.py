@@ -73,6 +73,26 @@ def moments_by_arm(arm: npt.NDArray[np.intp], reward: Floats, arms: int) -> Mome
     return Moments.of(count, anchor + (drift + rest), rss, fourth)
 
 
+def checked_moments(moments: Any, arms: int | None = None) -> Moments:
+    """The moments as arrays, if they can be moments of rewards."""
+    found = Moments.of(*moments)
+    for name, column in zip(Moments._fields, found, strict=True):
+        if column.shape != (len(found.count) if arms is None else arms,):
+            raise ValueError(f"{name} must have one entry for each arm, got {column.size}")
+        wrong = column[~np.isfinite(column) | ((column < 0.0) if name != "mean" else False)]
+        if len(wrong):
+            accepted = "finite" if name == "mean" else "a finite number of at least 0"
+            raise ValueError(f"{name} must be {accepted} for each arm, got {float(wrong[0])!r}")
+    return found
+
+
+def own_number(moments: Moments) -> Floats:
+    """``RSS^2 / sum d^4`` of each arm by itself."""
+    known = (moments.rss > 0.0) & (moments.fourth > 0.0)
+    own = np.divide(moments.rss**2, moments.fourth, out=np.zeros_like(moments.rss), where=known)
+    return np.minimum(own, moments.count)  # rounding aside it is at most the count
+
+
 def effective_number(moments: Moments) -> Floats:
     """Effective number of rewards of each arm: how many of the events that make up the variance it has seen.
 
@@ -85,8 +105,7 @@ def effective_number(moments: Moments) -> Floats:
     >>> effective_number(Moments.of([4.0], [0.0], [4.0], [4.0]))  # two rewards of -1, two of 1
     array([4.])
     """
-    known = (moments.rss > 0.0) & (moments.fourth > 0.0)
-    own = np.divide(moments.rss**2, moments.fourth, out=np.zeros_like(moments.rss), where=known)
+    own = own_number(moments)
     kurtosis = np.divide(moments.count, own, out=np.zeros_like(own), where=own > 0.0)
     total = moments.rss.sum()
     pooled = float((moments.rss * kurtosis).sum() / total) if total > 0.0 else 0.0

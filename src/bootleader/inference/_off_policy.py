@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bootleader.inference import _sentences as words
-from bootleader.inference._drift_proof_scores import moments_of, past_means
+from bootleader.inference._drift_proof_scores import DOUBT, moments_of, past_means
 from bootleader.inference._intervals import (
     GUARD,
     Bounds,
@@ -136,7 +136,7 @@ class Evaluation:
             f"{self.rounds:,} rounds{held}; effective sample size {self.effective_sample_size:,.0f}; largest weight "
             f"{self.largest_weight:.4g}; mean weight {self.mean_weight:.4g} (1 if the probabilities are right)"
         )
-        return "\n".join([*lines, f"{self.sentence[0].upper()}{self.sentence[1:]}."])
+        return "\n".join([*lines, words.as_line(self.sentence)])
 
 
 def _gain(low: float, high: float) -> str:
@@ -281,7 +281,7 @@ def _refusal(weight: Floats, best: Estimate, missing: dict[str, float]) -> str:
     if missing:
         shown = ", ".join(f"{name} ({100 * share:.3g} % of its choices)" for name, share in missing.items())
         return f"it plays arms that the log never does: {shown}"
-    fit = arm_intervals(moments_of(weight), 0.001, None)
+    fit = arm_intervals(moments_of(weight), DOUBT, None)
     if fit.is_ready[0] and not fit.low[0] <= 1.0 <= fit.high[0]:
         return (
             f"the mean weight is {weight.mean():.4g} where it should be 1, so the logged probabilities are not those "

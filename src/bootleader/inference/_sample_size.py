@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from bootleader.inference._intervals import GUARD, Bounds, arm_intervals, pair_intervals
-from bootleader.inference._moments import Floats, Moments, effective_number
+from bootleader.inference._intervals import GUARD, Bounds, pair_intervals
+from bootleader.inference._moments import Floats, Moments
 
 LONGEST: Final = 1e9  # times the rewards so far: beyond it there is no estimate
 PRECISION: Final = 0.005  # relative, of the number of rewards: the estimate itself is far rougher
@@ -42,13 +42,12 @@ def growth(moments: Moments, shares: Floats, more: float) -> Floats:
     return np.asarray(1.0 + more * shares / np.maximum(moments.count, 1.0))
 
 
-def visits_for_guard(moments: Moments, shares: Floats, arms: Floats | None = None) -> int | None:
-    """Further visits until every arm has the effective number of rewards that an answer needs."""
-    effective = effective_number(moments) if arms is None else arms
+def visits_for_guard(moments: Moments, effective: Floats, shares: Floats, least: float) -> int | None:
+    """Further visits until every arm has the rewards, and the effective number of them, that an answer needs."""
     if not ((effective > 0.0) & (shares > 0.0)).all():
         return None
-    needed = moments.count * np.maximum(GUARD / effective - 1.0, 0.0) / shares
-    return int(np.ceil(needed.max()))
+    needed = np.maximum(moments.count * (GUARD / effective - 1.0), least - moments.count) / shares
+    return max(0, int(np.ceil(needed.max())))
 
 
 def visits_for_pair(
@@ -76,17 +75,5 @@ def visits_for_pair(
         found = pair_intervals(moments.grown(factor), PAIR, alpha, bounds, effective * factor)
         low, high = float(found.low[0]), float(found.high[0])
         return low > 0.0 or high < 0.0 or (margin is not None and -margin < low and high < margin)
-
-    return visits_until(is_answered, float(moments.count.sum()))
-
-
-def visits_for_width(moments: Moments, alpha: float, bounds: Bounds | None, width: float) -> int | None:
-    """Further rewards until the interval of a single arm is at most so wide."""
-    effective = effective_number(moments)
-
-    def is_answered(more: float) -> bool:
-        factor = growth(moments, np.ones(1), more)
-        found = arm_intervals(moments.grown(factor), alpha, bounds, effective * factor)
-        return bool(found.high[0] - found.low[0] <= width)
 
     return visits_until(is_answered, float(moments.count.sum()))

@@ -8,19 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from bootleader._core.validation import positive
-from bootleader.inference._intervals import (
-    alpha_of,
-    arm_intervals,
-    bounds_of,
-    check_moments,
-    check_within,
-    method_of,
-    pair_intervals,
-)  # fmt: skip
+from bootleader.inference._intervals import arm_intervals, bounds_of, check_moments, check_within, pair_intervals
 from bootleader.inference._log_reader import log_of
-from bootleader.inference._moments import Moments, effective_number, moments_by_arm
-from bootleader.inference._verdict_types import Basis, Question, Verdict, arm_answers, comparisons_of, pairs_of
+from bootleader.inference._moments import Moments, checked_moments, effective_number, moments_by_arm
+from bootleader.inference._verdict_types import Basis, Verdict, arm_answers, comparisons_of, pairs_of, question_of
 
 RECENT: Final = 0.25  # share of a log, at its end, that counts as lately
 
@@ -42,13 +33,12 @@ def verdict_of_moments(
 
     ``shares`` are the arms' shares of the visits to come; without them, of those so far.
     """
-    bounds, alpha = bounds_of(low, high), alpha_of(alpha)
-    question = Question(
-        alpha, bounds, maximize, None if margin is None else positive("margin", margin), unit, method_of(bounds)
-    )
+    question = question_of(alpha, low, high, maximize, margin, unit)
+    alpha, bounds = question.alpha, question.bounds
     labels = [str(name) for name in names]
     if len(labels) < 2:
         raise ValueError(f"a verdict needs at least two arms, got {len(labels)}")
+    moments = checked_moments(moments, len(labels))
     if bounds is not None:
         check_moments(bounds, moments)
     place = None if control is None else _place(labels, str(control))
@@ -62,7 +52,7 @@ def verdict_of_moments(
     return Verdict(
         tuple(arm_answers(labels, moments, found, effective)),
         tuple(comparisons_of(labels, pairs, compared, Basis(moments, effective, weights, int(total)), question, level)),
-        question, None if control is None else str(control), int(total),
+        question, None if control is None else str(control), int(total), tuple(weights.tolist()),
     )  # fmt: skip
 
 
@@ -136,6 +126,8 @@ def verdict(
         rows.number_of(control)
     if rows.holdout is not None:
         rows = rows.only(~rows.holdout)  # set apart: see holdout_verdict
+        if not rows.rounds:
+            raise ValueError("all rows of the log are in the holdout, which always gets the control arm")
     options: dict[str, Any] = {"alpha": alpha, "control": control, "maximize": maximize, "margin": margin, "unit": unit}
     if drift:
         from bootleader.inference._drift_proof_scores import drift_verdict

@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
+from bootleader._core.validation import positive
 from bootleader.inference import _sentences as words
-from bootleader.inference._intervals import (
-    GUARD,
-    Bounds,
-    Intervals,
-)  # fmt: skip
+from bootleader.inference._intervals import GUARD, LEAST_COMPARED, Bounds, Intervals, alpha_of, bounds_of, method_of
 from bootleader.inference._moments import Floats, Moments
 from bootleader.inference._sample_size import visits_for_guard, visits_for_pair
 
@@ -51,6 +48,14 @@ class Question:
     margin: float | None
     unit: str
     method: str
+
+
+def question_of(alpha: Any, low: Any, high: Any, maximize: bool, margin: Any, unit: Any) -> Question:
+    """The question, if its options are accepted."""
+    if not isinstance(unit, str) or not unit.strip():
+        raise ValueError(f"unit must be a word for what a reward is for, such as 'visit', got {unit!r}")
+    bounds, least = bounds_of(low, high), None if margin is None else positive("margin", margin)
+    return Question(alpha_of(alpha), bounds, maximize, least, unit, method_of(bounds))
 
 
 class Basis(NamedTuple):
@@ -104,10 +109,15 @@ class Comparison:
         )  # fmt: skip
 
     @property
+    def is_ahead(self) -> bool:
+        """Whether ``arm`` has the better mean so far."""
+        return (self.difference >= 0) == self.question.maximize
+
+    @property
     def sentence(self) -> str:
         """The answer in words."""
         asked = self.question
-        ahead, behind = (self.arm, self.other) if (self.difference >= 0) == asked.maximize else (self.other, self.arm)
+        ahead, behind = (self.arm, self.other) if self.is_ahead else (self.other, self.arm)
         if self.outcome in ("better", "worse"):
             low, high = sorted((abs(self.low), abs(self.high)))
             return words.beats(ahead, behind, low, high, asked.unit, asked.alpha, asked.maximize)
@@ -115,17 +125,22 @@ class Comparison:
             return words.same(self.arm, self.other, self.within, asked.alpha)
         if not self.is_ready:
             return words.waiting(self._short_of_rewards, self.more or self._visits_for_guard, asked.unit)
-        return words.not_yet(ahead, behind, abs(self.difference), self.within, self.more, self.basis.visits, asked.unit)
+        within = self.within
+        if asked.bounds is not None and within > 0.5 * (asked.bounds.high - asked.bounds.low):
+            within = math.inf  # hardly more than the bounds say
+        return words.not_yet(ahead, behind, abs(self.difference), within, self.more, self.basis.visits, asked.unit)
 
     @property
     def _short_of_rewards(self) -> list[str]:
-        known = zip((self.arm, self.other), self.basis.effective[self.pair], strict=True)
-        return [name for name, effective in known if effective < GUARD] or [self.arm, self.other]
+        moments, effective, _, _ = self.basis
+        is_short = (effective[self.pair] < GUARD) | (moments.count[self.pair] < LEAST_COMPARED)
+        found = [name for name, short in zip((self.arm, self.other), is_short, strict=True) if short]
+        return found or [self.arm, self.other]
 
     @property
     def _visits_for_guard(self) -> int | None:
         moments, effective, shares, _ = self.basis
-        return visits_for_guard(moments.only(self.pair), shares[self.pair], effective[self.pair])
+        return visits_for_guard(moments.only(self.pair), effective[self.pair], shares[self.pair], LEAST_COMPARED)
 
 
 @dataclass(frozen=True)
@@ -146,6 +161,7 @@ class Verdict:
     question: Question
     control: str | None
     visits: int
+    shares: tuple[float, ...]  # of the visits to come, by arm
     about: str = ""  # what kind of means these are, where they are not plain ones
 
     @cached_property
@@ -188,9 +204,27 @@ class Verdict:
     def cost_of_going_on(self) -> float:
         """What the further visits would cost, in reward, against playing the leader alone, if all is as it seems."""
         best = next(answer.mean for answer in self.arms if answer.arm == self.leader)
-        total = sum(answer.rewards for answer in self.arms)
-        lost = sum(abs(best - answer.mean) * answer.rewards for answer in self.arms if answer.rewards) / total
+        lost = sum(
+            share * abs(best - answer.mean)
+            for answer, share in zip(self.arms, self.shares, strict=True)
+            if answer.rewards
+        )
         return math.inf if self.more is None else self.more * lost
+
+    @property
+    def risk_of_stopping(self) -> float:
+        """The most that the leader's mean can be behind another arm's: what keeping it could cost for each reward.
+
+        Infinite while that is not known.
+        """
+        sign = 1.0 if self.question.maximize else -1.0
+        ahead = {c.other: max(-sign * c.low, -sign * c.high) for c in self.comparisons if c.arm == self.leader}
+        ahead |= {c.arm: max(sign * c.low, sign * c.high) for c in self.comparisons if c.other == self.leader}
+        own = next(answer for answer in self.arms if answer.arm == self.leader)
+        for answer in self.arms:  # arms that were compared with a control only
+            if answer.arm not in ahead and answer is not own:
+                ahead[answer.arm] = max(sign * (answer.low - own.high), sign * (answer.high - own.low))
+        return max(0.0, *ahead.values())
 
     @property
     def sentence(self) -> str:
@@ -198,8 +232,15 @@ class Verdict:
         if len(self.comparisons) == 1:
             return self.comparisons[0].sentence
         if self.control is not None:
-            return ". ".join(c.sentence for c in self.comparisons)
+            return self._against_control(self.control)
         return self._best_of_many()
+
+    def _against_control(self, control: str) -> str:
+        arms: dict[str, list[str]] = {}
+        for c in self.comparisons:
+            arms.setdefault(c.outcome, []).append(c.arm)
+        within = max((c.within for c in self.comparisons if c.outcome == "same"), default=0.0)
+        return words.against_control(control, arms, within, self.more, self.question.unit, self.question.alpha)
 
     def _best_of_many(self) -> str:
         asked = self.question
@@ -212,11 +253,11 @@ class Verdict:
         ruled_out = f" ({out} of {len(self.arms)} arms {verb} ruled out: {words.level(asked.alpha)})" if out else ""
         if self.is_decided:
             within = max(c.within for c in self._deciding)
-            return f"{', '.join(self.candidates)} are the same to within {words.number(within)}{ruled_out}"
-        shown = ", ".join(rest[:4]) + (f" and {len(rest) - 4} more" if len(rest) > 4 else "")
+            who = words.listed(self.candidates, len(self.candidates))
+            return f"{who} are the same to within {words.number(within)}{ruled_out}"
         more = self.more
         needed = f"about {words.rounded(more)} more {asked.unit}s" if more is not None else "the end is not in sight"
-        return f"not yet: {needed}; {self.leader} leads, and {shown} may still be better{ruled_out}"
+        return f"not yet: {needed}; {self.leader} leads; {words.listed(rest)} may still be better{ruled_out}"
 
     @property
     def _shown(self) -> list[Comparison]:
@@ -255,7 +296,7 @@ class Verdict:
             )
         lines += ["", *(f"- {c.sentence}" for c in self._shown)]
         lines += [self.about] if self.about else []
-        return "\n".join([*lines, f"{self.sentence[0].upper()}{self.sentence[1:]}."])
+        return "\n".join([*lines, words.as_line(self.sentence)])
 
 
 def pairs_of(arms: int, control: int | None) -> Any:
