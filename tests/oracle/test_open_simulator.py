@@ -36,6 +36,7 @@ CHANGING = {
     "drifting-clicks": bl.Drifting(CLICKS, sd=0.05),
     "seasonal": bl.Seasonal(CLICKS, amplitude=0.3, period=77.0),
 }
+ONE_PHASE = bl.Piecewise([(GAUSSIAN, 1_000)])  # changing rewards, of which none changes
 DELAYS = {"none": None, "zero": 0, "seven": 7, "geometric": bl.GeometricDelay(mean=20), "observed": [1, 5, 100]}
 EVERY_KIND = [
     bl.ReBoot(sigma_a=1.5),
@@ -56,28 +57,61 @@ def block(policy, bandit, delay=None, rounds=180):
     return Block(policy, bandit, 7, 0, 3, rounds, checkpoint_rounds(rounds, 12), delay=delay_from(delay))
 
 
+def has_kernels_for_each(policy):
+    """Whether changing rewards and late rewards are also played apart in the fast tier, each in a kernel of its own.
+
+    Every kind of rule is compiled once for both. What changes and what is late does not depend on the kind, so the
+    kernels for one of them are compared for plain index rules here, and for all kinds in the slow tier.
+    """
+    return isinstance(policy.rule, bl.IndexRule) and policy.rule.half_life == np.inf
+
+
 # A world whose draws are in no one group has kernels of its own for each kind of rule: one kind is enough.
-WORLDS = [(policy, world) for policy in EVERY_KIND for world in CHANGING if world != "piecewise-two-groups"]
+SHARED_DRAWS = [name for name in CHANGING if name != "piecewise-two-groups"]
+APART = [
+    pytest.param(policy, id=str(policy), marks=[] if has_kernels_for_each(policy) else [pytest.mark.slow])
+    for policy in EVERY_KIND
+]
+LATE = [name for name in DELAYS if name != "none"]
 
 
-@pytest.mark.parametrize(("policy", "world"), [*WORLDS, (EVERY_KIND[0], "piecewise-two-groups")], ids=str)
+@pytest.mark.parametrize("world", SHARED_DRAWS)
+@pytest.mark.parametrize("policy", APART)
 def test_changing_rewards(policy, world):
     assert_same_bits(block(policy, CHANGING[world]))
 
 
-@pytest.mark.parametrize("delay", [name for name in DELAYS if name != "none"])
-@pytest.mark.parametrize("policy", EVERY_KIND, ids=str)
+def test_changing_rewards_of_two_groups_of_draws():
+    assert_same_bits(block(EVERY_KIND[0], CHANGING["piecewise-two-groups"]))
+
+
+@pytest.mark.parametrize("delay", LATE)
+@pytest.mark.parametrize("policy", APART)
 def test_late_rewards(policy, delay):
     assert_same_bits(block(policy, GAUSSIAN, DELAYS[delay]))
 
 
-@pytest.mark.parametrize("delay", ["zero", "geometric"])
-@pytest.mark.parametrize("world", [name for name in CHANGING if name != "piecewise-two-groups"])
-def test_changing_and_late_rewards(world, delay):
-    assert_same_bits(block(bl.AdaptiveReBoot(), CHANGING[world], DELAYS[delay]))
+@pytest.mark.parametrize("world", SHARED_DRAWS)
+@pytest.mark.parametrize("policy", EVERY_KIND, ids=str)
+def test_changing_and_late_rewards(policy, world):
+    assert_same_bits(block(policy, CHANGING[world], DELAYS["geometric"]))
+
+
+@pytest.mark.parametrize("delay", LATE)
+@pytest.mark.parametrize("policy", [policy for policy in EVERY_KIND if not has_kernels_for_each(policy)], ids=str)
+def test_late_rewards_of_one_phase(policy, delay):
+    assert_same_bits(block(policy, ONE_PHASE, DELAYS[delay]))
 
 
 @pytest.mark.parametrize("policy", EVERY_KIND, ids=str)
+def test_one_phase_and_a_delay_of_zero_change_nothing(policy):
+    size = {"rounds": 150, "runs": 4, "seed": 2}
+    plain = bl.simulate(policy, GAUSSIAN, **size)
+    general = bl.simulate(policy, ONE_PHASE, **size, delay=0)
+    np.testing.assert_array_equal(general.final_regret, plain.final_regret)
+
+
+@pytest.mark.parametrize("policy", APART)
 def test_a_delay_of_zero_changes_nothing(policy):
     size = {"rounds": 150, "runs": 4, "seed": 2}
     prompt, late = (bl.simulate(policy, GAUSSIAN, **size, delay=delay) for delay in (None, 0))
