@@ -99,6 +99,36 @@ def small_cases():
     yield bl.FollowTheLeader(), bl.BernoulliBandit(np.linspace(0.1, 0.9, 70))  # and for a word
 
 
+def own_linear_law(params, arm, shared):
+    return arm.location, params[0] / math.sqrt(arm.count), math.inf
+
+
+@dataclass(frozen=True, repr=False)
+class OwnContextualPolicy(bl.ContextualPolicy):
+    """A contextual policy of a user's own."""
+
+    @property
+    def rule(self):
+        return bl.LinearRule(own_linear_law, bl.Noise.OPTIMISM, (0.3,), initial_pulls=1)
+
+
+FIXED, DRAWN = bl.FixedFeatures(arms=4, dimension=3), bl.RandomFeatures(arms=3, dimension=2)
+VISITORS, SEGMENTS = bl.GaussianContexts(arms=3, dimension=2), bl.SegmentContexts(arms=3, shares=[0.6, 0.4])
+PAYMENTS = [[1.0, 0.5], [0.5, 1.0], [0.7, 0.7]]
+
+
+def context_cases():
+    """Every contextual policy that a GPU plays, every law of features and every kind of noise, once."""
+    yield bl.AdaptiveLinReBoot(), bl.LinearBandit(FIXED, sd=[0.1, 0.2, 0.5, 1.0])
+    yield bl.AdaptiveLinReBoot(), bl.LinearBandit(DRAWN, noise="student")
+    yield bl.AdaptiveLinReBoot(), bl.LinearBandit(SEGMENTS, PAYMENTS, noise="revenue", conversion=0.5)
+    yield bl.LinReBoot(sd_weights=0.3), bl.LinearBandit(VISITORS, noise="logistic")
+    yield bl.LinThompson(noise_sd="oracle"), bl.LinearBandit(FIXED, noise="bernoulli")
+    yield bl.LinUCB(), bl.LinearBandit([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]], [0.3, 0.6])
+    yield bl.LinPHE(), bl.LinearBandit(VISITORS, noise="logistic")
+    yield OwnContextualPolicy(), bl.LinearBandit(DRAWN)
+
+
 class Inline(Executor):
     """An executor that is no pool of threads: workers get whole blocks, as those of a cluster do."""
 
@@ -119,6 +149,13 @@ def main():
         on_gpu = bl.simulate(policy, bandit, device="cuda", **size)
         differ = differences(on_gpu, bl.simulate(policy, bandit, compiled=False, **size), over_time=False)
         print(repr(policy), type(bandit).__name__, bandit.arms, "differ" if differ else "equal", *differ)
+    for policy, bandit in context_cases():
+        size = {"rounds": 24, "runs": 3, "seed": 3, "checkpoints": 3}
+        _device_runs.FIRST_LAUNCH = 10 * 3 * bandit.arms * bandit.dimension
+        on_gpu = bl.simulate(policy, bandit, device="cuda", **size)
+        assert on_gpu.devices == ("cuda",)
+        differ = differences(on_gpu, bl.simulate(policy, bandit, compiled=False, **size))
+        print(repr(policy), type(bandit.features).__name__, bandit.noise, "differ" if differ else "equal", *differ)
     size = {"rounds": 12, "runs": 150, "seed": 3, "checkpoints": [1, 5, 7], "keep": "curves"}  # two chunks
     reboot = bl.ReBoot(sigma_a=1.5)
     on_gpu = bl.simulate([reboot, bl.Giro()], BANDITS[0], device="cuda", **size)

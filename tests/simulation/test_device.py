@@ -11,14 +11,20 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import FunctionType
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 from numba import config, cuda
 
 import bootleader as bl
 from bootleader._core.code_fingerprint import references
 from bootleader._core.cuda import device as device_module
+from bootleader._core.cuda.stacked_runs import stacks_of
+from bootleader._core.kernels.linear import PARTS, advance_linear
 from bootleader.bandits import DRAWS
+from bootleader.bandits.linear import FEATURE_DRAWS, LINKS, PAYS
+from bootleader.policies import CONTEXTUAL_POLICIES
 from bootleader.simulation._simulate import job_of
 from bootleader.simulation._task_schedule import DEVICE_RUNS, tasks_of
 from tests.simulation import device_cases, device_digests
@@ -31,13 +37,13 @@ without_gpu = pytest.mark.skipif(config.ENABLE_CUDASIM or cuda.is_available(), r
 
 @pytest.mark.long
 def test_the_simulated_gpu_plays_as_the_cpu_does():
-    """Every index policy and reward family, on numba's simulator: its kernels run as plain Python."""
+    """Every index policy, reward family and contextual policy, on numba's simulator: its kernels run as Python."""
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     command = [sys.executable, "-W", "ignore", "-m", "tests.simulation.device_cases"]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     lines = done.stdout.splitlines()
-    assert len(lines) == len(list(device_cases.small_cases())) + 1
+    assert len(lines) == len(list(device_cases.small_cases())) + len(list(device_cases.context_cases())) + 1
     assert [line for line in lines if not line.endswith("equal")] == []
     assert lines[-1].startswith("curves ('cuda', 'cpu')")
 
@@ -53,7 +59,9 @@ def functions_of(function, found=None):
     return found
 
 
-PLAYED = [policy.rule.law for policy in device_cases.POLICIES] + list(DRAWS)
+CONTEXTUAL = [policy.rule.law for policy in CONTEXTUAL_POLICIES if isinstance(policy.rule, bl.LinearRule)]
+CONTEXTS = [*CONTEXTUAL, *LINKS, *PAYS, *FEATURE_DRAWS, advance_linear, *PARTS]
+PLAYED = [policy.rule.law for policy in device_cases.POLICIES] + list(DRAWS) + CONTEXTS
 
 
 @pytest.mark.parametrize(
@@ -120,10 +128,33 @@ def test_what_a_gpu_cannot_play_is_played_on_the_cpu():
     assert set(devices(bl.Piecewise([(BANDIT, 50), (bl.BernoulliBandit([0.8, 0.2]), 50)]))) == {"cpu"}
 
 
-def test_contexts_are_played_on_the_cpu():
+def test_contexts_are_played_on_the_gpu_unless_a_policy_draws_from_a_memory_of_its_own():
     size = {"rounds": 20, "runs": 3, "seed": 0, "checkpoints": 1, "keep": None, "compiled": True, "delay": None}
-    bandit = bl.LinearBandit(bl.FixedFeatures(arms=4, dimension=2))
-    assert job_of((bl.LinThompson(), bl.LinUCB()), bandit, device="cuda", **size).devices == ("cpu", "cpu")
+    bandit = bl.LinearBandit(bl.FixedFeatures(arms=4, dimension=2), noise="bernoulli")
+    policies = (bl.LinThompson(), bl.LinGiro(), bl.LinMultiplierBootstrap(), bl.AdaptiveLinReBoot())
+    assert job_of(policies, bandit, device="cuda", **size).devices == ("cuda", "cpu", "cpu", "cuda")
+    many = bl.LinearBandit(bl.FixedFeatures(arms=600, dimension=2))
+    assert job_of((bl.LinUCB(),), many, device="cuda", **{**size, "rounds": 600}).devices == ("cpu",)
+
+
+def test_a_stacked_state_is_seen_as_it_was():
+    class Inner(NamedTuple):
+        vector: object
+        square: object
+
+    class Outer(NamedTuple):
+        inner: Inner
+        count: object
+
+    example = Outer(Inner(np.arange(2.0), np.arange(4.0).reshape(2, 2)), np.array([7, 8]))
+    stacks = stacks_of(example)
+    runs = tuple(np.stack([start, 10 * start], axis=-1) for start in stacks.starts)
+    for run, factor in ((0, 1), (1, 10)):
+        seen = stacks.view(runs, run)
+        np.testing.assert_equal(seen, Outer(Inner(factor * example[0][0], factor * example[0][1]), factor * example[1]))
+    stacks.view(runs, 1).inner.vector[1] = -5.0
+    stack, place = stacks.places["inner.vector"]
+    assert runs[stack][place].tolist() == [[0.0, 0.0], [1.0, -5.0]]
 
 
 def test_a_cluster_gets_large_blocks():

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from bootleader._core.context_parameters import CONTEXTS, ContextParameters
+from bootleader._core.elementary import exp
 from bootleader._core.rng import Stream, uniform
 from bootleader._core.sampling import standard_normal
 from bootleader._core.validation import one_of, real
@@ -30,7 +31,7 @@ def clipped(linear: Any) -> Any:
 
 def logistic(linear: Any) -> Any:
     """The logistic function of the linear mean."""
-    return 1.0 / (1.0 + math.exp(-linear)) if linear > -700.0 else 0.0
+    return 1.0 / (1.0 + exp(-linear)) if linear > -700.0 else 0.0
 
 
 def not_negative(linear: Any) -> Any:
@@ -49,7 +50,7 @@ def payment(arm: Any, stream: Any) -> Any:
     normal = standard_normal(stream)
     if not pays or arm.first <= 0.0:
         return 0.0
-    return arm.first / arm.third * math.exp(arm.second * normal - 0.5 * arm.second * arm.second)
+    return arm.first / arm.third * exp(arm.second * normal - 0.5 * arm.second * arm.second)
 
 
 LINKS: Final = (identity, clipped, logistic, not_negative)

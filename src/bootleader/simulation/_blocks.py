@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from bootleader._core.arm_parameters import ArmParameters
 from bootleader._core.changes_and_delays import FIXED, Delay, no_changes
+from bootleader._core.linear_rules import LinearRule
 from bootleader._core.rng import Purpose, run_key, stream_of
 from bootleader._core.rules import ChoiceRule, HistoryRule
 from bootleader.bandits import Bandit, ContextualBandit
@@ -32,6 +33,8 @@ Floats = npt.NDArray[np.float64]
 Played = tuple[npt.NDArray[np.int64], float]  # pulls (arm x run), processor seconds
 
 GROUP = 32  # runs whose curves are summed together, so that sums do not depend on how wide blocks are
+OTHER_RUNS = 2  # runs of a block that is not played in lock step
+LARGE_K_ARMS = 192  # with so many arms one run is work and memory enough for a block
 FEWEST_LANES = 8  # in a part of a block: two vectors
 MOST_DEVICE_ARMS = 512  # that a GPU plays
 WORTH_DIVIDING = 300_000  # index draws that a block must have left: about a millisecond
@@ -166,7 +169,18 @@ def plays_in_lockstep(block: Block) -> bool:
 
 def plays_on_device(block: Block) -> bool:
     """Whether a GPU can play a block; the CPU plays the rest."""
-    return plays_in_lockstep(block) and block.bandit.arms <= MOST_DEVICE_ARMS
+    if block.bandit.arms > MOST_DEVICE_ARMS:
+        return False
+    if has_contexts(block.bandit):
+        return not plays_in_python(block) and isinstance(block.policy.rule, LinearRule)
+    return plays_in_lockstep(block)
+
+
+def group_size(block: Block) -> int:
+    """Runs whose curves are summed together: those of a block, if it is not played in lock step."""
+    if plays_in_lockstep(block):
+        return GROUP
+    return 1 if block.bandit.arms >= LARGE_K_ARMS else OTHER_RUNS
 
 
 def changes_over_time(bandit: Bandit) -> bool:

@@ -84,8 +84,10 @@ def takes_contexts(policy: Any) -> bool:
         return True
 
 
-def functions_and_plan(policy: ContextualPolicy, bandit: Any, rounds: int) -> tuple[Functions, LinearPlan]:
-    """What the kernel is made of, and the plan it is given. The library's own functions share one kernel."""
+def functions_and_plan(
+    policy: ContextualPolicy, bandit: Any, rounds: int, shared: bool = True
+) -> tuple[Functions, LinearPlan]:
+    """What the kernel is made of, and the plan it is given. The library's own functions share one kernel, if asked."""
     from bootleader._core.kernels.linear import Functions
     from bootleader._core.kernels.linear_state import LinearPlan
     from bootleader._core.numba_bridge import canonical
@@ -93,7 +95,9 @@ def functions_and_plan(policy: ContextualPolicy, bandit: Any, rounds: int) -> tu
     rule = policy.rule
 
     def group(function: Any, library: tuple[Any, ...]) -> tuple[tuple[Any, ...], int]:
-        return (library, library.index(function)) if function in library else ((canonical(function),), 0)
+        if shared and function in library:
+            return library, library.index(function)
+        return (canonical(function),), 0
 
     own = isinstance(bandit, ContextualBandit)
     if isinstance(rule, CoefficientRule):
@@ -346,7 +350,7 @@ def _play_run(block: Block, runs: Runs, player: Any, world: Any, place: int, pul
             known = player.predicted(world.features) if hasattr(player, "predicted") else sums / np.maximum(pulls, 1)
             recommended, recorded, at = int(np.argmax(known)), runs.trajectory, (mark, place)
             recorded.regret[at], recorded.reward[at], recorded.best_pulls[at] = regret, reward_sum, best_pulls
-            recorded.simple_regret[at], recorded.recommended[at] = best - world.mean[recommended], recommended
+            recorded.simple_regret[at] = best - world.mean[recommended]
             mark += 1
 
 

@@ -6,7 +6,6 @@ arms of the next are drawn. A chunk of long runs is played in several launches, 
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,11 +15,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.rules import IndexRule
-from bootleader._core.sampling import EDGES
-from bootleader.bandits.base import filled
-from bootleader.simulation import _kernel_choice
-from bootleader.simulation._blocks import GROUP, QUANTITIES, Block, BlockResult, Group
+from bootleader.simulation._blocks import QUANTITIES, Block, BlockResult, Group, group_size
+from bootleader.simulation._device_programs import program_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -68,33 +64,16 @@ class DeviceRuns:
 
         self.cuda = device.require()
         from bootleader._core.cuda.compilation import require_separate_roundings
-        from bootleader._core.cuda.index_kernel import DevicePlan, kernel_for, layout_for
-        from bootleader._core.kernels.moment_rows import rows_for
 
         require_separate_roundings()
-        rule = _kernel_choice.checked_rule(block.policy, block.bandit)
-        assert isinstance(rule, IndexRule)
-        self.block, self.keep_groups = block, keep_groups
-        self.arms, self.columns = block.bandit.arms, rows_for(rule.fourth_moment).columns
-        self.kernel = kernel_for(
-            rule.law, block.bandit.draw, self.arms, rule.noise, rule.every_round, rule.fourth_moment
-        )
-        self.threads, _, self.shared_bytes = layout_for(self.arms)
-        self.plan = DevicePlan(
-            params=_kernel_choice.padded(rule.params),
-            initial_pulls=rule.initial_pulls,
-            pooled=rule.pooled,
-            epsilon=float(rule.epsilon),
-            horizon=block.rounds,
-            seed=np.uint64(block.seed),
-            first_run=np.uint64(block.first_run),
-        )
-        self.edges = self.cuda.to_device(EDGES)
+        self.block, self.keep_groups, self.group = block, keep_groups, group_size(block)
+        self.program = program_of(block, self.cuda)
         self.checkpoints = self.cuda.to_device(block.checkpoints)
         shape = (len(QUANTITIES), len(block.checkpoints))
         self.mean, self.squares = (self.cuda.to_device(np.zeros(shape)) for _ in range(2))
-        self.pulls, self.by_rank = (self.cuda.to_device(np.zeros(self.arms, np.int64)) for _ in range(2))
-        self._launch(self._buffers(1), self._to_device(self._arms_of(0, 1)), 0, 1, 0, 0)  # compiles
+        self.pulls, self.by_rank = (self.cuda.to_device(np.zeros(block.bandit.arms, np.int64)) for _ in range(2))
+        compiles = self.program.to_device(self.program.inputs(0, 1), 1), *self._buffers(1)[:2]
+        self._launch(*compiles, 0, 1, 0, 0)
         self.chunk_runs = self._chunk_runs()
         self.buffers = self._buffers(self.chunk_runs)
 
@@ -103,11 +82,11 @@ class DeviceRuns:
         runs, size = self.block.runs, self.chunk_runs
         firsts = range(0, runs, size)
         with ThreadPoolExecutor(1) as ahead:
-            coming = ahead.submit(self._arms_of, 0, min(size, runs))
+            coming = ahead.submit(self.program.inputs, 0, min(size, runs))
             for first in firsts:
                 arms, count = coming.result(), min(size, runs - first)
                 if first + size < runs:
-                    coming = ahead.submit(self._arms_of, first + size, min(size, runs - first - size))
+                    coming = ahead.submit(self.program.inputs, first + size, min(size, runs - first - size))
                 yield self._chunk(first, count, arms)
 
     def totals(self) -> DeviceTotals:
@@ -117,102 +96,70 @@ class DeviceRuns:
             self.by_rank.copy_to_host(),
         )  # fmt: skip
 
-    def _arms_of(self, first: int, runs: int) -> tuple[Any, ...]:
-        """Parameters, known sds and gaps of some runs; of one run if they all have the same arms."""
-        from bootleader._core.kernels.run_setup import run_setup
-
-        block, bandit = self.block, self.block.bandit
-        uniforms = np.empty((0, 1))
-        if bandit.uniforms > 0:
-            _, uniforms = run_setup(block.seed, block.first_run + first, runs, 0, bandit.uniforms)
-        parameters = bandit.parameters_from(uniforms)
-        mean = parameters.mean
-        noise_sd = filled(mean.shape, block.policy.known_sd(self.arms, parameters.sd))
-        gap = mean.max(axis=0) - mean
-        return parameters.first, parameters.second, parameters.third, parameters.table, noise_sd, gap
-
-    def _to_device(self, arrays: tuple[Any, ...]) -> Any:
-        from bootleader._core.cuda.index_kernel import DeviceArms
-
-        on_device: list[Any] = [self.cuda.to_device(np.ascontiguousarray(array)) for array in arrays]
-        return DeviceArms(*[*on_device, self.edges])
-
     def _bytes_a_run(self) -> int:
-        from bootleader._core.cuda.index_kernel import state_shapes
-
         marks = len(self.block.checkpoints)
-        groups = 2 * len(QUANTITIES) * marks / GROUP
-        state = sum(map(math.prod, state_shapes(self.arms, self.columns).values()))
-        return int(8 * (state + 4 * marks + groups + 6 * self.arms))
+        groups = 2 * len(QUANTITIES) * marks / self.group
+        return self.program.bytes_a_run + int(8 * (4 * marks + groups))
 
     def _chunk_runs(self) -> int:
         """Runs of a chunk: as many as the GPU plays at once, if its memory holds them."""
         from bootleader._core.cuda.device import free_bytes
 
-        fit = int(MEMORY_SHARE * free_bytes(self.cuda)) // self._bytes_a_run() // self.threads
-        blocks = min(self.kernel.concurrent_blocks(self.threads, self.shared_bytes), max(fit, FEWEST_BLOCKS))
-        needed = -(-self.block.runs // self.threads)
-        return int(min(blocks, needed) * self.threads)
+        program = self.program
+        fit = int(MEMORY_SHARE * free_bytes(self.cuda)) // self._bytes_a_run() // program.threads
+        blocks = min(program.kernel.concurrent_blocks(program.threads, program.shared_bytes), max(fit, FEWEST_BLOCKS))
+        needed = -(-self.block.runs // program.threads)
+        return int(min(blocks, needed) * program.threads)
 
     def _buffers(self, runs: int) -> tuple[Any, Any, Any, Any]:
         """State and trajectory of so many runs, and their groups."""
-        from bootleader._core.cuda.index_kernel import DeviceState, DeviceTrajectory, state_shapes
+        from bootleader._core.kernels.trajectory import Trajectory
 
         array, marks = self.cuda.device_array, len(self.block.checkpoints)
-        kinds = {"words": np.uint64, "places": np.int64}
-        shapes = state_shapes(self.arms, self.columns).items()
-        state = DeviceState(**{name: array((*shape, runs), kinds.get(name, np.float64)) for name, shape in shapes})
-        trajectory = DeviceTrajectory(*(array((marks, runs), np.float64) for _ in DeviceTrajectory._fields))
-        shape = (-(-runs // GROUP), len(QUANTITIES), marks)
-        return state, trajectory, array(shape, np.float64), array(shape, np.float64)
+        trajectory = Trajectory(*(array((marks, runs), np.float64) for _ in Trajectory._fields))
+        shape = (-(-runs // self.group), len(QUANTITIES), marks)
+        return self.program.state(runs), trajectory, array(shape, np.float64), array(shape, np.float64)
 
-    def _launch(self, buffers: Any, arms: Any, mark: int, runs: int, start: int, stop: int) -> None:
-        state, trajectory = buffers[:2]
-        blocks = -(-runs // self.threads)
-        self.kernel.launch(
-            blocks, self.threads, self.shared_bytes, self.plan, arms, state, trajectory, self.checkpoints, runs, mark,
-            start, stop,
-        )  # fmt: skip
+    def _launch(self, inputs: Any, state: Any, trajectory: Any, first: int, runs: int, start: int, stop: int) -> None:
+        self.program.launch(inputs, state, (trajectory, self.checkpoints), first, runs, start, stop)
 
     def _chunk(self, first: int, runs: int, arrays: tuple[Any, ...]) -> Chunk:
         """Play the runs of a chunk to the end and reduce them."""
         from bootleader._core.cuda import device
 
         block = self.block
+        state, trajectory, means, squares = self.buffers
         began = time.perf_counter()
-        self.plan = self.plan._replace(first_run=np.uint64(block.first_run + first))
-        arms = self._to_device(arrays)
-        played, rounds = 0, max(1, int(FIRST_LAUNCH / (runs * self.arms)))
+        inputs = self.program.to_device(arrays, runs)
+        played, rounds = 0, max(1, int(FIRST_LAUNCH / (runs * self.program.draws)))
         while played < block.rounds:
             stop = min(block.rounds, played + rounds)
             started = time.perf_counter()
-            mark = int(np.searchsorted(block.checkpoints, played + 1))
-            self._launch(self.buffers, arms, mark, runs, played, stop)
+            self._launch(inputs, state, trajectory, first, runs, played, stop)
             if stop == block.rounds:
-                self._reduce(arms, first, runs)
+                self._reduce(inputs, first, runs)
             device.wait(self.cuda)
             seconds = time.perf_counter() - started
             rounds = max(1, int((stop - played) * min(LAUNCH_SECONDS / max(seconds, 1e-6), 100.0)))
             played = stop
-        state, trajectory, means, squares = self.buffers
         groups = None
         if self.keep_groups:
-            count = -(-runs // GROUP)
-            sizes = [min(GROUP, runs - GROUP * g) for g in range(count)]
+            count = -(-runs // self.group)
+            sizes = [min(self.group, runs - self.group * g) for g in range(count)]
             pairs = zip(sizes, means.copy_to_host()[:count], squares.copy_to_host()[:count], strict=True)
             groups = [Group(size, mean, square) for size, mean, square in pairs]
         curves = trajectory.regret.copy_to_host()[:, :runs].T if block.keep_curves else None
-        final = state.regret.copy_to_host()[0, :runs]
+        final = trajectory.regret[-1].copy_to_host()[:runs]  # the last checkpoint is the last round
         return Chunk(first, runs, final, curves, groups, time.perf_counter() - began)
 
-    def _reduce(self, arms: Any, first: int, runs: int) -> None:
+    def _reduce(self, inputs: Any, first: int, runs: int) -> None:
         from bootleader._core.cuda import reductions
 
         state, trajectory, means, squares = self.buffers
-        reductions.group_results(trajectory, self.checkpoints, runs, means, squares)
+        reductions.group_results(trajectory, self.checkpoints, runs, self.group, means, squares)
         if not self.keep_groups:
-            reductions.merge(means, squares, runs, first, self.mean, self.squares)
-        reductions.add_pulls(state.moments, arms.gap, runs, self.pulls, self.by_rank)
+            reductions.merge(means, squares, runs, self.group, first, self.mean, self.squares)
+        reductions.add_pulls(*self.program.pulls(inputs, state), runs, self.pulls, self.by_rank)
 
 
 def play_block_on_device(block: Block) -> BlockResult:

@@ -79,7 +79,7 @@ def simulate(
         ``simulate(..., runs=1000)``.
     device : {"cpu", "cuda"}
         "cuda" plays on an NVIDIA GPU, with the same results: of this process, or of each worker of ``executor``. What
-        it cannot play (policies that resample histories, very many arms, late or changing rewards, plain Python) is
+        it cannot play (policies with a history or a memory, very many arms, late or changing rewards, plain Python) is
         played on the CPU in the same call; ``Simulation.devices`` says what. It needs ``bootleader[cuda]``.
     n_jobs : int, optional
         Number of threads; by default one for each core.

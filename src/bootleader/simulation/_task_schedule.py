@@ -26,6 +26,7 @@ from bootleader.simulation._blocks import (
     QUANTITIES,
     Block,
     BlockResult,
+    group_size,
     play_blocks,
     plays_in_lockstep,
     plays_in_python,
@@ -37,9 +38,7 @@ Floats = npt.NDArray[np.float64]
 
 WIDE = 2 * GROUP  # runs in lock step while there are many; more are no faster
 NARROW_A_CORE = 2  # blocks of one group at the end, on executors where blocks cannot be divided
-OTHER_RUNS = 2  # runs of a block that is not played in lock step
 DEVICE_RUNS = 2**16  # of a block that a worker with a GPU plays
-LARGE_K_ARMS = 192  # with so many arms one run is work and memory enough for a block
 TASK_WORK = 2e7  # index draws (arms x rounds x runs) that a task should hold if it can
 LEAST_WORK = 5e6  # index draws up to which pieces of several jobs share a task: about 15 milliseconds
 TASK_DRAWS = 3e5  # a task costs a cluster's scheduler as long as so many index draws take: about a millisecond
@@ -109,7 +108,7 @@ def block_sizes(example: Block, runs: int, narrow: int) -> list[int]:
     if example.device == "cuda" and plays_on_device(example):
         sizes = [DEVICE_RUNS] * -(-runs // DEVICE_RUNS)
     elif not plays_in_lockstep(example):
-        size = 1 if example.bandit.arms >= LARGE_K_ARMS else OTHER_RUNS
+        size = group_size(example)
         sizes = [size] * -(-runs // size)
     else:
         groups = -(-runs // GROUP)

@@ -83,15 +83,6 @@ class DeviceState(NamedTuple):
     regret: Any
 
 
-class DeviceTrajectory(NamedTuple):
-    """Recorded quantities (checkpoint x run)."""
-
-    regret: Any
-    reward: Any
-    best_pulls: Any
-    simple_regret: Any
-
-
 def state_shapes(arms: int, columns: int) -> dict[str, tuple[int, ...]]:
     """The shape of each array of a :class:`DeviceState`, without the runs."""
     return {

@@ -12,7 +12,6 @@ import numpy as np
 from numba import cuda, float64, int64
 
 from bootleader._core.cuda.compilation import callable_in_kernels, kernel
-from bootleader._core.kernels.moment_rows import COUNT
 from bootleader._core.kernels.trajectory import (
     BEST_ARM_SHARE,
     QUANTITIES,
@@ -24,7 +23,7 @@ from bootleader._core.kernels.trajectory import reduce_row as compiled_reduce_ro
 from bootleader._core.moments import chan
 from bootleader._core.numba_bridge import register
 
-GROUP_RUNS: Final = 32  # most runs of a group
+MOST_GROUP_RUNS: Final = 32  # most runs of a group
 THREADS: Final = 128
 MOST_ARMS: Final = 512
 
@@ -47,39 +46,39 @@ def value_of(trajectory, checkpoints, quantity, mark, run):
 register(value_of)
 
 
-def reduce_groups(trajectory, checkpoints, runs, means, squares):
+def reduce_groups(trajectory, checkpoints, runs, group_runs, means, squares):
     """Mean and sum of squared deviations of every group (group x quantity x checkpoint); a thread for each."""
     place = cuda.grid(1)
     groups = means.shape[0]
     mark = place // groups
     group = place % groups
-    first = group * GROUP_RUNS
+    first = group * group_runs
     if mark >= checkpoints.shape[0] or first >= runs:
         return
-    count = min(GROUP_RUNS, runs - first)
-    row = cuda.local.array(GROUP_RUNS, float64)
+    count = min(group_runs, runs - first)
+    row = cuda.local.array(MOST_GROUP_RUNS, float64)
     for quantity in range(QUANTITIES):
         for i in range(count):
             row[i] = value_of(trajectory, checkpoints, quantity, mark, first + i)
         reduce_row(row, 0, count, row, group, quantity, mark, means, squares)
 
 
-def merge_groups(means, squares, groups, runs, before, mean, square):
+def merge_groups(means, squares, runs, group_runs, before, mean, square):
     """Merge groups into what there is of ``before`` runs; a thread for each quantity and checkpoint."""
     place = cuda.grid(1)
     quantity, mark = place // mean.shape[1], place % mean.shape[1]
     if quantity >= mean.shape[0]:
         return
     count, merged, rest = float(before), mean[quantity, mark], square[quantity, mark]
-    for group in range(groups):
-        size = float(min(GROUP_RUNS, runs - group * GROUP_RUNS))
+    for group in range((runs + group_runs - 1) // group_runs):
+        size = float(min(group_runs, runs - group * group_runs))
         count, merged, rest = chan(
             count, merged, rest, size, means[group, quantity, mark], squares[group, quantity, mark]
         )
     mean[quantity, mark], square[quantity, mark] = merged, rest
 
 
-def count_pulls(moments, gap, runs, pulls, by_rank):
+def count_pulls(counts, gap, runs, pulls, by_rank):
     """Add every run's pulls to those of the arms, and to those of the arms by rank, the best first."""
     totals = cuda.shared.array((2, MOST_ARMS), int64)
     thread, arms = cuda.threadIdx.x, gap.shape[0]
@@ -90,7 +89,7 @@ def count_pulls(moments, gap, runs, pulls, by_rank):
     if run < runs:
         column = run if gap.shape[1] > 1 else 0
         for k in range(arms):
-            rank, count = 0, int(moments[k, COUNT, run])
+            rank, count = 0, int(counts[k, run])
             for other in range(arms):
                 better = gap[other, column] < gap[k, column]
                 rank += better or (gap[other, column] == gap[k, column] and other < k)
@@ -105,23 +104,23 @@ def count_pulls(moments, gap, runs, pulls, by_rank):
 _reduce_groups, _merge_groups, _count_pulls = kernel(reduce_groups), kernel(merge_groups), kernel(count_pulls)
 
 
-def group_results(trajectory: Any, checkpoints: Any, runs: int, means: Any, squares: Any) -> None:
+def group_results(trajectory: Any, checkpoints: Any, runs: int, group_runs: int, means: Any, squares: Any) -> None:
     """Reduce a trajectory to groups."""
     groups = means.shape[0]
     blocks = -(-groups * checkpoints.shape[0] // THREADS)
-    _reduce_groups.launch(blocks, THREADS, 0, trajectory, checkpoints, runs, means, squares)
+    _reduce_groups.launch(blocks, THREADS, 0, trajectory, checkpoints, runs, group_runs, means, squares)
 
 
-def merge(means: Any, squares: Any, runs: int, before: int, mean: Any, square: Any) -> None:
+def merge(means: Any, squares: Any, runs: int, group_runs: int, before: int, mean: Any, square: Any) -> None:
     """Merge the groups of ``runs`` runs into what there is of the runs ``before`` them."""
-    groups, blocks = -(-runs // GROUP_RUNS), -(-int(np.prod(mean.shape)) // THREADS)
-    _merge_groups.launch(blocks, THREADS, 0, means, squares, groups, runs, before, mean, square)
+    blocks = -(-int(np.prod(mean.shape)) // THREADS)
+    _merge_groups.launch(blocks, THREADS, 0, means, squares, runs, group_runs, before, mean, square)
 
 
-def add_pulls(moments: Any, gap: Any, runs: int, pulls: Any, by_rank: Any) -> None:
+def add_pulls(counts: Any, gap: Any, runs: int, pulls: Any, by_rank: Any) -> None:
     """Count the pulls of some runs."""
     blocks = -(-runs // THREADS)
-    _count_pulls.launch(blocks, THREADS, 0, moments, gap, runs, pulls, by_rank)
+    _count_pulls.launch(blocks, THREADS, 0, counts, gap, runs, pulls, by_rank)
 
 
 register(chan)

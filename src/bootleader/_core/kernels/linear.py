@@ -34,8 +34,8 @@ from bootleader._core.rng import Stream, below
 
 def initial_arm(plan, run, spare):
     """One of the arms that need initial pulls, or any arm if it is the shared model that needs them."""
-    place = below(spare, run.left[0])
-    which = run.initial[place]
+    place = int(below(spare, int(run.left[0])))
+    which = int(run.initial[place])
     run.needed[which] -= 1
     if run.needed[which] == 0:
         run.left[0] -= 1
@@ -57,7 +57,7 @@ def choose_arm(plan, run, parameters, played, noise, spare):
         elif plan.changing:
             predict_all(parameters.features, run.models, run.arms, run.scratch)
         independent_indices(plan, run, parameters.features, played, noise, spare)
-    return np.int64(leading_arm(run.arms.index, spare))
+    return np.int64(leading_arm(run.arms.indices, spare))
 
 
 def renew_pool(run):
@@ -142,10 +142,17 @@ def record_round(plan, run, parameters, trajectory, mark, place):
     trajectory.reward[mark, place] = totals[1]
     trajectory.best_pulls[mark, place] = totals[2]
     trajectory.simple_regret[mark, place] = totals[3] - arms.mean[recommended]
-    trajectory.recommended[mark, place] = recommended
 
 
-# Filled in by `kernel_for` and `plain_parts_for`.
+def next_mark(checkpoints, played):
+    """Place of the first checkpoint after so many rounds."""
+    mark = 0
+    while mark < checkpoints.shape[0] and checkpoints[mark] <= played:
+        mark += 1
+    return mark
+
+
+# Filled in by `round_functions` and `plain_parts_for`.
 pay_of: Any = None
 draw_of: Any = None
 
@@ -155,7 +162,7 @@ def advance_linear(plan, parameters, streams, run, trajectory, checkpoints, plac
     arms, totals, models = run.arms, run.totals, run.models
     stride = streams.stride
     noise, spare, contexts = Stream(streams.noise, 0, stride), Stream(streams.spare, 0, stride), streams.contexts
-    mark = np.searchsorted(checkpoints, start + 1)
+    mark = next_mark(checkpoints, start)
     if start == 0 and stop > 0:
         if not plan.changing:
             true_means(plan, parameters, arms, totals)
@@ -184,6 +191,7 @@ def advance_linear(plan, parameters, streams, run, trajectory, checkpoints, plac
 PARTS = (
     true_means, predict_all, predict_each, update_all, draw_coefficients, joint_indices, law_at, correlated_noise,
     independent_indices, leading_arm, initial_arm, choose_arm, renew_pool, renew_ridge, learn_row, record_round,
+    next_mark,
 )  # fmt: skip
 
 
@@ -205,21 +213,26 @@ def kernel_for(functions: Functions, own_parts: tuple[Any, ...] = ()) -> Any:
     """The compiled kernel for these functions; ``own_parts`` replace the functions of the same name in a round."""
     digest = code_digest(*functions, PARTS, own_parts, advance_linear)[:16]
     if digest not in _kernels:
-        names = {
-            name: switch(f"linear_{name}_{digest}", [compiled(function) for function in group])
-            for name, group in zip(SLOTS, functions, strict=True)
-            if group
-        }
-        namespace = {**_globals_of(own_parts), **names}
-        parts = {}
-        for part in _replaced(own_parts):
-            made = FunctionType(part.__code__, namespace, f"{part.__name__}_{digest}")
-            made.__qualname__, made.__module__ = made.__name__, part.__module__
-            parts[part.__name__] = namespace[part.__name__] = made
-        for made in parts.values():
-            register(made)
-        _kernels[digest] = specialise(advance_linear, digest, **names, **parts)
+        _kernels[digest] = specialise(advance_linear, digest, **round_functions(functions, digest, own_parts))
     return _kernels[digest]
+
+
+def round_functions(functions: Functions, digest: str, own_parts: tuple[Any, ...] = ()) -> dict[str, Any]:
+    """What :func:`advance_linear` calls, by name, ready to be compiled for these functions."""
+    names = {
+        name: switch(f"linear_{name}_{digest}", [compiled(function) for function in group])
+        for name, group in zip(SLOTS, functions, strict=True)
+        if group
+    }
+    namespace = {**_globals_of(own_parts), **names}
+    parts = {}
+    for part in _replaced(own_parts):
+        made = FunctionType(part.__code__, namespace, f"{part.__name__}_{digest}")
+        made.__qualname__, made.__module__ = made.__name__, part.__module__
+        parts[part.__name__] = namespace[part.__name__] = made
+    for made in parts.values():
+        register(made)
+    return {**names, **parts}
 
 
 def _replaced(own_parts: tuple[Any, ...]) -> list[Any]:

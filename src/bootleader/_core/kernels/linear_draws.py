@@ -56,13 +56,13 @@ def choose_arm(plan, run, parameters, played, noise, spare):
         index_each(plan, run, parameters.features, played, noise)
     else:
         index_all(plan, run, parameters.features, played, noise)
-    return np.int64(leading_arm(run.arms.index, spare))
+    return np.int64(leading_arm(run.arms.indices, spare))
 
 
 def index_all(plan, run, features, pulls, noise):
     """Every arm's index from one draw of the coefficients that they share."""
     d, count = features.shape
-    drawn, index = run.scratch.coefficients, run.arms.index
+    drawn, index = run.scratch.coefficients, run.arms.indices
     width = law_of(plan.law, plan.params, run.evidence, 0, pulls, drawn, noise)
     for k in range(count):
         index[k] = 0.0
@@ -78,7 +78,7 @@ def index_all(plan, run, features, pulls, noise):
 
 def index_each(plan, run, features, pulls, noise):
     """Every arm's index from a draw of its own coefficients."""
-    row, drawn, index = run.scratch.row, run.scratch.coefficients, run.arms.index
+    row, drawn, index = run.scratch.row, run.scratch.coefficients, run.arms.indices
     for j in range(row.shape[0]):
         row[j] = features[j, 0]
     for k in range(index.shape[0]):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bootleader._core.elementary import log
 from bootleader._core.linear_model import effective_count
 from bootleader._core.linear_rules import LinearArm
 from bootleader._core.rng import below, next_word
@@ -37,7 +38,7 @@ def joint_indices(features, run, noise, spare):
     """Every arm's index from one draw of the coefficients that they share."""
     draw_coefficients(run.models, run.scratch, run.arms.noise_sd[0], noise, spare)
     d, count = features.shape
-    drawn, index = run.scratch.coefficients, run.arms.index
+    drawn, index = run.scratch.coefficients, run.arms.indices
     for k in range(count):
         index[k] = 0.0
     for j in range(d):
@@ -109,7 +110,7 @@ def independent_indices(plan, run, features, pulls, noise, spare):
         for k in range(count):
             undecided += 1 if rejected(words[k]) else 0
             drawn[k] = accepted_normal(words[k])
-    optimism = math.sqrt(2.0 * math.log(max(pulls, 1))) if plan.noise == OPTIMISM else 0.0
+    optimism = math.sqrt(2.0 * log(float(max(pulls, 1)))) if plan.noise == OPTIMISM else 0.0
     for k in range(count):
         location, scale, shape = law_at(plan, run, k, pulls)
         value = drawn[k]
@@ -129,7 +130,7 @@ def independent_indices(plan, run, features, pulls, noise, spare):
             value = optimism
         elif plan.noise == NONE:
             value = 0.0
-        arms.index[k] = location + scale * value
+        arms.indices[k] = location + scale * value
 
 
 def leading_arm(index, spare):

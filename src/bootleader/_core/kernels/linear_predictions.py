@@ -88,7 +88,7 @@ def predict_each(features, models, arms, scratch):
 def update_all(features, models, arms, work, surprise, weight, spread):
     """Locations and leverages after one more row in the shared model, from those before: O(K d)."""
     d, count = features.shape
-    gain, location, slopes, products = work.gain, arms.location, arms.slopes, arms.index
+    gain, location, slopes, products = work.gain, arms.location, arms.slopes, arms.indices
     share = 1.0 / models.count[0] if models.centred[0] != 0.0 else 0.0
     offset = 0.0
     for j in range(d):

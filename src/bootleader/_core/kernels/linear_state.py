@@ -41,7 +41,7 @@ class LinearArms(NamedTuple):
     rss: Any
     noise_sd: Any
     mean: Any  # true mean in the present round
-    index: Any
+    indices: Any
     pulls: Any
 
 
@@ -72,16 +72,22 @@ class LinearRun(NamedTuple):
     renewed_at: Any
 
 
+def known_noise(noise_sd: Any, plan: LinearPlan) -> Any:
+    """The noise sds that laws read: one draw of the coefficients for all arms has one, their root mean square."""
+    if plan.joint and np.ptp(noise_sd) > 0.0:
+        return np.full(len(noise_sd), math.sqrt(float((noise_sd**2).mean())))
+    return noise_sd.copy()
+
+
 def new_run(parameters: ContextParameters, noise_sd: Any, plan: LinearPlan, plain: bool) -> LinearRun:
     """A run before the first round; ``plain`` for a run in Python."""
     arms, d = len(noise_sd), len(parameters.features)
     models = arms if plan.disjoint else 1
-    if plan.joint and np.ptp(noise_sd) > 0.0:  # one draw of the coefficients has one noise sd
-        noise_sd = np.full(arms, math.sqrt(float((noise_sd**2).mean())))
     kept = LinearArms(
-        **{name: np.zeros(arms) for name in ("location", "slopes", "count", "anchor", "drift", "rss")},
-        noise_sd=noise_sd.copy(), mean=np.zeros(arms), index=np.zeros(arms), pulls=np.zeros(arms, np.int64),
-    )  # fmt: skip
+        **{name: np.zeros(arms) for name in LinearArms._fields if name not in ("noise_sd", "pulls")},
+        noise_sd=known_noise(noise_sd, plan),
+        pulls=np.zeros(arms, np.int64),
+    )
     initial = models if plan.unit_free else arms
     run = LinearRun(
         models=new_models(models, d, plan.unit_free),

@@ -20,7 +20,6 @@ class Trajectory(NamedTuple):
     reward: Any  # sum of the rewards
     best_pulls: Any  # pulls of the best arm
     simple_regret: Any  # gap of the recommended arm: the one with the largest sample mean, the first of several
-    recommended: Any
 
 
 def new_trajectory(checkpoints: int, runs: int) -> Trajectory:
@@ -31,7 +30,6 @@ def new_trajectory(checkpoints: int, runs: int) -> Trajectory:
         reward=np.zeros(shape),
         best_pulls=np.zeros(shape),
         simple_regret=np.zeros(shape),
-        recommended=np.zeros(shape, np.int64),
     )
 
 
@@ -50,7 +48,6 @@ def record_run(trajectory, mark, run, regret, gap, count, anchor, drift):
     trajectory.reward[mark, run] = reward
     trajectory.best_pulls[mark, run] = best_pulls
     trajectory.simple_regret[mark, run] = gap[recommended]
-    trajectory.recommended[mark, run] = recommended
 
 
 @inner
