@@ -28,9 +28,31 @@ settings.register_profile("fuzz", deadline=None, max_examples=5_000, print_blob=
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+# Tests that need kernels of the simulator, in the order in which they run: those that compile most come first.
+# Of two workers that begin at the two ends of the list, one then compiles what the other finds on disk later.
+SIMULATING = (
+    "tests/golden/",
+    "tests/oracle/test_open_simulator.py",
+    "tests/simulation/",
+    "tests/test_docs.py",
+    "tests/test_smoke.py",
+    "tests/test_cli.py",
+    "tests/oracle/",
+    "tests/paper/",
+    "tests/policies/",
+    "tests/bandits/",
+)
+
+
+def place_in_order(item: pytest.Item) -> tuple[int, bool]:
+    """Tests that simulate before the others, and in each group long tests first."""
+    places = (place for place, start in enumerate(SIMULATING) if item.nodeid.startswith(start))
+    return next(places, len(SIMULATING)), item.get_closest_marker("long") is None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run long tests first; skip the browser tests on systems whose browsers they do not know how to start."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    """Order the tests; skip the browser tests on systems whose browsers they do not know how to start."""
+    items.sort(key=place_in_order)
     if not sys.platform.startswith("linux"):
         for item in items:
             if item.get_closest_marker("browser"):

@@ -190,7 +190,7 @@ def kl_ucb(family: str, sd: float = 1.0, c: float = 0.0) -> Index:
         low, high = mean, 1.0 - 1e-16 if family == "bernoulli" else mean + 1.0
         while family != "bernoulli" and len(y) * divergence(family, sd, mean, high) < level:
             high = mean + 2 * (high - mean)
-        for _ in range(60):  # to neighbouring floats
+        for _ in range(45):  # to 1e-13 of the first interval
             middle = (low + high) / 2
             if mean == 1.0 or len(y) * divergence(family, sd, mean, middle) <= level:
                 low = middle

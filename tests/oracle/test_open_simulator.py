@@ -162,7 +162,7 @@ def test_a_random_walk_has_the_stated_variance():
 
 @pytest.mark.parametrize("case", OTHER_POLICY_CASES, ids=lambda case: case.id)
 def test_final_regret_is_that_of_the_naive_twin(case):
-    p = regret_p_value(case.policy, case.twin, case.bandit_id, rounds=80, naive_runs=100)
+    p = regret_p_value(case.policy, case.twin, case.bandit_id, rounds=80, naive_runs=60)
     assert p > 1e-3 / len(OTHER_POLICY_CASES)
 
 

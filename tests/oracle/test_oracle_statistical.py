@@ -135,7 +135,7 @@ def test_the_pool_is_renewed_when_pulls_have_grown_by_a_twentieth():
 @pytest.mark.parametrize(("policy", "bandit"), REGRET_SELECTION)
 def test_final_regret(policy, bandit):
     case = POLICIES_BY_ID[policy]
-    assert regret_p_value(case.policy, case.twin, bandit, rounds=70, naive_runs=100) > LEVEL / len(REGRET_SELECTION)
+    assert regret_p_value(case.policy, case.twin, bandit, rounds=70, naive_runs=60) > LEVEL / len(REGRET_SELECTION)
 
 
 @pytest.mark.slow
@@ -156,4 +156,4 @@ def test_a_mistake_in_the_index_is_rejected(name):
 def test_a_mistake_in_the_regret_is_rejected(name):
     mistake = MISTAKES[name]
     twin = naive.ByIndex(mistake.wrong, mistake.initial_pulls)
-    assert regret_p_value(mistake.policy, twin, "gaussian", rounds=70, naive_runs=100) < LEVEL / len(REGRET_SELECTION)
+    assert regret_p_value(mistake.policy, twin, "gaussian", rounds=70, naive_runs=60) < LEVEL / len(REGRET_SELECTION)

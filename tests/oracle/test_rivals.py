@@ -83,7 +83,7 @@ MISTAKES = {
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_rejected(name):
     policy, wrong, bandit = MISTAKES[name]
-    assert regret_p_value(policy, wrong, bandit, rounds=80, naive_runs=100) < LEVEL
+    assert regret_p_value(policy, wrong, bandit, rounds=80, naive_runs=60) < LEVEL
 
 
 def stream_from(state: int) -> Stream:
