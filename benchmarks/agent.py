@@ -14,7 +14,8 @@ Play = Callable[[int], None]
 
 FEW, MANY = 10, 100_000
 ROUNDS = 2_000
-REWARDS = [random.Random(1).gauss(0.5, 1.0) for _ in range(ROUNDS)]
+RNG = random.Random(1)
+REWARDS = [RNG.gauss(0.5, 1.0) for _ in range(ROUNDS)]
 
 
 def names(arms: int) -> list[str]:

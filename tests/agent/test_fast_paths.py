@@ -7,12 +7,14 @@ import random
 
 import pytest
 
+import bootleader as bl
 from bootleader._core.rules import SharedStatistics
-from bootleader._core.sampling import COUNTED_TOSSES, fair_binomial
+from bootleader._core.sampling import COUNTED_TOSSES, fair_binomial, studentise
 from bootleader.agent._decisions import Ledger
+from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._laws import Laws
 from bootleader.agent._learner import clear_leader
-from bootleader.agent._random_streams import SpareStream, heads_of
+from bootleader.agent._random_streams import SpareStream, heads_of, student_of
 
 
 @pytest.mark.parametrize("tosses", [0.0, 1.0, 63.0, 64.0, 65.0, 128.0, 700.0, COUNTED_TOSSES, COUNTED_TOSSES + 1.0])
@@ -21,6 +23,39 @@ def test_counted_heads_are_those_of_the_sampler(tosses):
     for _ in range(20):
         assert heads_of(tosses, ours) == fair_binomial(tosses, its)
     assert ours.states == its.states
+
+
+@pytest.mark.parametrize("df", [0.0, 1e-300, 0.5, 1.0, 2.0, 5.0, 11.0, 1e300, math.inf, math.nan])
+def test_student_variables_are_those_of_the_sampler(df):
+    ours, its = SpareStream(7, 0x9E3779B97F4A7C15), SpareStream(7, 0x9E3779B97F4A7C15)
+    for k in range(1_000):
+        found, wanted = student_of(k / 500 - 1.0, df, ours), float(studentise(k / 500 - 1.0, df, its))
+        assert found == wanted or (math.isnan(found) and math.isnan(wanted))
+        assert ours.states == its.states
+
+
+@pytest.mark.parametrize("half_life", [None, 60.0])
+@pytest.mark.parametrize("policy", [bl.AdaptiveReBoot(), bl.ReBoot(sigma_a=1.5)], ids=str)
+def test_laws_are_renewed_as_by_a_draft(policy, half_life, monkeypatch):
+    def played(calls: list[int]) -> tuple[object, ...]:
+        agent, rng = bl.Agent(policy, ["a", "b", "c"], seed=3, half_life=half_life), random.Random(5)
+        renew = agent._learner._learn_and_renew
+        monkeypatch.setattr(agent._learner, "_learn_and_renew", lambda *given: (calls.append(1), renew(*given)))
+        for k in range(300):
+            if k % 3:
+                agent.update(agent.pull(), rng.gauss(0.0, 1.0))
+            else:
+                agent.reward(agent.decide().id, rng.gauss(0.0, 1.0))
+        learner = agent._learner
+        laws = [getattr(learner.laws, name) for name in ("location", "scale", "shape", "place", "pooled", "renew_at")]
+        return learner.arms, laws, learner.rounds, learner.changes, learner.slow_at, agent.pull_many(20)
+
+    with_it, without = [], []
+    found = played(with_it)
+    monkeypatch.setattr(IndexLearner, "_only_renews", lambda *given: False)
+    assert found == played(without)
+    assert (len(with_it) > 20) == (policy.rule.pooled or half_life is not None)
+    assert not without
 
 
 @pytest.mark.parametrize(

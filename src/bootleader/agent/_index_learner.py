@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import repeat
-from operator import add, mul
+from operator import add, mul, setitem
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from bootleader.agent._large_k import LargeK, Thresholds, compile_kernels, many_
 from bootleader.agent._laws import Law, Laws, MutableStatistics, Pooled
 from bootleader.agent._learner import Learner, clear_leader, first_of
 from bootleader.agent._pending_changes import Draft
-from bootleader.agent._random_streams import Streams, heads_of
+from bootleader.agent._random_streams import Streams, heads_of, student_of
 from bootleader.agent._validation import MOST_REWARDS
 
 Moments = tuple[float, ...]  # count, anchor, drift, RSS; and third and fourth power sums if the rule asks for them
@@ -162,9 +162,10 @@ class IndexLearner(Learner):
         if kind is Noise.NORMAL or (kind is Noise.STUDENT and laws is self.fast):
             noise = streams.normals(len(laws.location))
         elif kind is Noise.STUDENT:
+            streams.fill(len(laws.shape))
             if streams.at + len(laws.shape) <= streams.next_rejected:
                 normals = zip(streams.normals(len(laws.shape)), laws.shape, strict=True)
-                noise = [studentise(normal, shape, spare) for normal, shape in normals]
+                noise = [x if shape == math.inf else student_of(x, shape, spare) for x, shape in normals]
             else:  # a rejected word draws from the spare stream, in between the arms' other draws
                 noise = [studentise(streams.normal(), shape, spare) for shape in laws.shape]
         elif kind is Noise.FAIR_COINS:
@@ -212,7 +213,33 @@ class IndexLearner(Learner):
                 self.pending = (arm, moments, arm.rewards + 1, now, laws, place, law, decision)
                 self.finish()
                 return
+        elif laws.renew_at <= now < self.give_up_at and self._only_renews(slot, now):
+            self._learn_and_renew(slot, reward, now, decision or [])
+            return
         super().update(slot, reward, decision)
+
+    def _only_renews(self, slot: int, now: int) -> bool:
+        """Whether the reward of a round in which laws are renewed changes its arm and the laws, and nothing else."""
+        laws = self.laws
+        return not self.stale and slot in laws.place and laws.tree is None and now <= MOST_REWARDS
+
+    def _learn_and_renew(self, slot: int, reward: float, now: int, decision: list[Store]) -> None:
+        """Learn a reward and renew all laws: the changes that a draft would make."""
+        arm, arms = self.arms[slot].copy(), self.arms.copy()
+        arm.set_moments(self.moments_after(arm, reward, now))
+        arm.rewards, arm.last, arms[slot] = arm.rewards + 1, now, arm
+        if decision:
+            arm.in_flight -= 1
+        laws = self._laws_at(arms, self.laws.playing, now, self.pooled(arms, now), now)
+        self.commit(
+            [
+                *decision,
+                (setattr, self, "laws", laws),
+                (setitem, self.arms, slot, arm),
+                (setattr, self, "rounds", now),
+                (setattr, self, "changes", self.changes + 1),
+            ]
+        )
 
     def learn(self, draft: Draft, slot: int, reward: float) -> None:
         super().learn(draft, slot, reward)
@@ -231,14 +258,15 @@ class IndexLearner(Learner):
 
     def moments_after(self, arm: ArmState, reward: float, now: int) -> Moments:
         """The moments of an arm with the reward of round ``now``."""
-        count, rss = self._faded(arm, now)
-        anchor, drift = arm.anchor, arm.drift
+        count, rss, third, fourth, anchor, drift = arm.count, arm.rss, arm.third, arm.fourth, arm.anchor, arm.drift
         if self.half_life is not None:
+            weight = self.weight_left(arm, now)
+            count, rss = self._faded(arm, now)
+            third, fourth = third * weight, fourth * weight
             anchor, drift = moved_anchor(anchor, drift, reward)
-        if not self.fourth_moment:
-            return welford(count, anchor, drift, rss, reward)
-        weight = self.weight_left(arm, now)
-        return pebay(count, anchor, drift, rss, arm.third * weight, arm.fourth * weight, reward)
+        if self.fourth_moment:
+            return pebay(count, anchor, drift, rss, third, fourth, reward)
+        return welford(count, anchor, drift, rss, reward)
 
     def bring_up_to_date(self, arm: ArmState, now: int) -> None:
         if self.half_life is not None:
@@ -285,15 +313,20 @@ class IndexLearner(Learner):
         """The laws of all playing arms, from what was pooled; without a tree."""
         shared = SharedStatistics(pooled.variance, rounds, len(arms), math.inf, pooled.kurtosis)
         players = [arms[slot] for slot in playing]
-        weights = [self.weight_left(arm, max(pooled_at, arm.last)) for arm in players]
         if self.rule.uses_leader_tree(len(playing)):
-            moments = np.array([[arm.mean for arm in players], *self._faded_sums(players, weights)])
+            moments = np.array([[arm.mean for arm in players], *self._faded_sums(players, pooled_at)])
             noise_sd = np.array([arm.noise_sd for arm in players])
             columns = many_laws(self.rule, noise_sd, moments, shared).tolist()
         else:
-            laws = [self._law(arm, weight, shared) for arm, weight in zip(players, weights, strict=True)]
-            columns = [list(column) for column in zip(*laws, strict=True)] if laws else [[], [], []]
-        return Laws(playing, columns, shared, pooled_at, self._next_renewal(pooled_at))
+            if self.half_life is None:  # an arm's state has all that a law reads
+                law_of, params = self._law_of, self._params
+                laws = [law_of(params, arm, shared) for arm in players]
+            else:
+                weights = self._weights(players, pooled_at)
+                laws = [self._law(arm, weight, shared) for arm, weight in zip(players, weights, strict=True)]
+            columns = list(map(list, zip(*laws, strict=True))) if laws else [[], [], []]
+        place = self.laws.place if playing is self.laws.playing else None
+        return Laws(playing, columns, shared, pooled_at, self._next_renewal(pooled_at), place=place)
 
     def _next_renewal(self, pooled_at: int) -> float:
         """The round in which the pooled variance is old, or too much has faded; never, if laws depend on neither."""
@@ -303,14 +336,21 @@ class IndexLearner(Learner):
 
     def pooled(self, arms: Sequence[ArmState], rounds: int) -> Pooled:
         """What is pooled over all arms in this round."""
-        count, rss, *fourth = self._faded_sums(arms, [self.weight_left(arm, rounds) for arm in arms])
+        count, rss, *fourth = self._faded_sums(arms, rounds)
         return Pooled(pooled_variance(count, rss), pooled_kurtosis(count, rss, *fourth) if fourth else 0.0)
 
-    def _faded_sums(self, arms: Sequence[ArmState], weights: Sequence[float]) -> list[list[float]]:
-        """The arms' counts and RSS, and fourth power sums if the rule asks for them, when so much is left of them."""
+    def _weights(self, arms: Sequence[ArmState], now: int) -> list[float]:
+        """What is left of each unit of the arms' counts in round ``now``."""
+        return [self.weight_left(arm, max(now, arm.last)) for arm in arms]
+
+    def _faded_sums(self, arms: Sequence[ArmState], now: int) -> list[list[float]]:
+        """The arms' counts and RSS in round ``now``, and fourth power sums if the rule asks for them."""
         sums = [[arm.count for arm in arms], [arm.rss for arm in arms]]
         if self.fourth_moment:
             sums.append([arm.fourth for arm in arms])
+        if self.half_life is None:
+            return sums
+        weights = self._weights(arms, now)
         return [list(map(mul, values, weights)) for values in sums]
 
     def laws_now(self) -> Laws:

@@ -63,9 +63,10 @@ class Laws:
         pooled_at: int = 0,
         renew_at: float = math.inf,
         tree: LargeK | None = None,
+        place: dict[int, int] | None = None,
     ) -> None:
         self.playing = playing
-        self.place = {slot: place for place, slot in enumerate(playing)}
+        self.place = {slot: place for place, slot in enumerate(playing)} if place is None else place
         self.location, self.scale, self.shape = columns
         self.shared, self.pooled_at, self.renew_at = shared, pooled_at, renew_at
         self.tree = tree
