@@ -23,6 +23,7 @@ SECTION = f"GPU: {ARMS} Gaussian arms, {ROUNDS:,} rounds, {RUNS:,} runs"
 BANDIT = bl.GaussianBandit(np.linspace(0.0, 1.0, ARMS))
 DRAWN = bl.GaussianBandit(bl.Uniform(5, 7, arms=ARMS))  # every run draws its means
 REBOOT, ADAPTIVE = bl.ReBoot(sigma_a=1.5), bl.AdaptiveReBoot()
+LINEAR, CONTEXT_ROUNDS, CONTEXT_RUNS = bl.LinearBandit(bl.FixedFeatures(100, 20), sd=0.3), 1_000, 2**14
 
 
 def call(policy: Any, rounds: int = ROUNDS, runs: int = RUNS, bandit: bl.Bandit = BANDIT) -> bl.Simulation:
@@ -84,6 +85,23 @@ def jax_seconds(generator: str) -> float:
     return taken
 
 
+def contexts() -> Iterator[Measured]:
+    """A contextual policy on the GPU, beside one core of the CPU."""
+    section = f"GPU: 100 arms, 20 fixed features, {CONTEXT_ROUNDS:,} rounds, {CONTEXT_RUNS:,} runs"
+    policy = bl.AdaptiveLinReBoot()
+
+    def play(runs: int, **where: Any) -> Any:
+        return lambda: bl.simulate(policy, LINEAR, rounds=CONTEXT_ROUNDS, runs=runs, seed=1, **where)
+
+    yield Measured(section, f"{policy!r}, first call: compilation", seconds(play(64, device="cuda")), "s", 20.0, True)
+    whole = seconds(play(CONTEXT_RUNS, device="cuda"))
+    few = CONTEXT_RUNS // 256
+    play(2, n_jobs=1)()
+    one_core = seconds(play(few, n_jobs=1)) * CONTEXT_RUNS / few
+    yield Measured(section, f"{policy!r}, from call to result", whole, "s")
+    yield Measured(section, "times faster than one core of the CPU", one_core / whole, "x")
+
+
 def measure(repeats: int) -> Iterator[Measured]:
     """Yield the figures."""
     for policy in (REBOOT, ADAPTIVE):
@@ -102,6 +120,7 @@ def measure(repeats: int) -> Iterator[Measured]:
     kernel_of_drawn, whole_of_drawn = (statistics.median(column) for column in zip(*drawn, strict=True))
     yield Measured(SECTION, f"{REBOOT!r}, means drawn from U(5, 7), in the kernel", kernel_of_drawn, "s")
     yield Measured(SECTION, f"{REBOOT!r}, means drawn from U(5, 7), from call to result", whole_of_drawn, "s")
+    yield from contexts()
     try:
         import jax
     except ImportError:

@@ -1,4 +1,4 @@
-"""A GPU plays what the CPU plays, in every bit: every index policy on every reward family. ``make test-gpu``."""
+"""A GPU plays what the CPU plays, in every bit: index policies on reward families, and contexts. ``make test-gpu``."""
 
 import os
 import time
@@ -6,7 +6,7 @@ import time
 import pytest
 
 import bootleader as bl
-from tests.simulation.device_cases import BANDITS, POLICIES, differences, pays_for
+from tests.simulation.device_cases import BANDITS, POLICIES, context_cases, differences, pays_for
 
 pytestmark = pytest.mark.gpu
 
@@ -24,6 +24,14 @@ def test_every_bit_is_the_cpus(policy, bandit):
     between = time.perf_counter()
     assert differences(on_gpu, bl.simulate(policy, bandit, **size)) == []
     print(f"{policy!r} {type(bandit).__name__}: {ROUNDS:g} rounds equal, GPU {between - began:.1f} s")
+
+
+@pytest.mark.parametrize(("policy", "bandit"), context_cases(), ids=repr)
+def test_every_bit_is_the_cpus_with_contexts(policy, bandit):
+    size = {"rounds": 1_000, "runs": int(ROUNDS // 10_000), "seed": 17, "checkpoints": 20}
+    on_gpu = bl.simulate(policy, bandit, device="cuda", **size)
+    assert on_gpu.devices == ("cuda",)
+    assert differences(on_gpu, bl.simulate(policy, bandit, **size)) == []
 
 
 def test_an_interrupt_ends_a_long_simulation_soon():
