@@ -242,7 +242,8 @@ def bulk(kind: str, url: str) -> Iterator[Measured]:
             rows = (f"{key},{place % 97}.25,order-{key}\n" for place, key in enumerate(keys))
             file.write_text("decision,reward,event\n" + "".join(rows), encoding="utf-8")
             started = time.perf_counter()
-            reward_many(writer, read_file(str(file), "decision", "reward", None, writer.settings.reward_range))
+            read = read_file(str(file), "decision", "reward", None, writer.settings.reward_range)
+            reward_many(writer, read.rewards, read.where)
             best = min(best, time.perf_counter() - started)
     yield Measured(f"Rewards from a file, {kind}", "rows a minute", 60 * count / best, "rows/min", bar=1e6)
 

@@ -31,10 +31,11 @@ def test_a_file_counts_once_or_not_at_all(store_url, button, run_cli, tmp_path):
     good = f"{ids[3]},1.0,order-9"
     for bad, said in [
         (f"{ids[0]},9.0,order-0", "already has reward"),
-        ("made-up,1.0,order-7", "unknown"),
-        (f"{ids[3]},nothing,order-7", "line 3"),
+        ("made-up,1.0,order-7", "line 3 of"),
+        ("\nmade-up,1.0,order-7", "line 4 of"),
+        (f"{ids[3]},nothing,order-7", "reward must be a number, got 'nothing'"),
         (f"{ids[3]},nan,order-7", "line 3"),
-        (f"{ids[3]}", "line 3"),
+        (f"{ids[3]}", "too few columns"),
         (f"{ids[0]},0.5,order-9", "was used for"),
         (f"{ids[0]},0.5,order-1", "was used for"),
         (f"{ids[3]},2.0,order-9", "already has"),
@@ -45,6 +46,9 @@ def test_a_file_counts_once_or_not_at_all(store_url, button, run_cli, tmp_path):
         assert said in err
         assert "nothing was counted" in err or "line" in err
         assert button.summary()["pulls"].sum() == 3
+    (tmp_path / "bad.csv").write_bytes(b"decision,reward\n" + ids[3].encode() + b",1,B\xe4r")
+    status, _, err = run_cli("store", "reward", file, "--store", store_url, "--experiment", "button")
+    assert (status, "UTF-8" in err) == (2, True)
     file = write(tmp_path / "other.csv", [f"7;{ids[3]};"], header="Umsatz;Besuch;event")
     options = ("--decision", "besuch", "--reward", "umsatz")
     assert run_cli("store", "reward", file, "--store", store_url, "--experiment", "button", *options)[0] == 0

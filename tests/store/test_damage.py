@@ -75,9 +75,3 @@ def test_settings_of_a_newer_library_are_refused(store, button):
     assert reason_of(store.open, "button") == "version"
     change(button, "UPDATE bootleader_experiments SET settings = 'nothing'")
     assert reason_of(store.open, "button") == "damaged"
-
-
-def test_no_database_at_all(tmp_path):
-    assert reason_of(bl.Store, f"sqlite:///{tmp_path}/missing/store.db") == "unavailable"
-    (tmp_path / "text.db").write_text("not a database, " * 500)
-    assert reason_of(bl.Store, f"sqlite:///{tmp_path}/text.db") == "damaged"

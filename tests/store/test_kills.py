@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import random
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,11 +19,68 @@ from bootleader.store import Check
 from bootleader.store._events import Kind
 
 ROOT = Path(__file__).parents[2]
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked and killed")
 
 
-def started(url: str, folder: Path, number: int, seed: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.store.worker", url, str(folder), f"worker-{number}", str(seed)]
-    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
+class Workers:
+    """Processes at work on a store."""
+
+    def __init__(self, nursery: subprocess.Popen[str], folder: Path) -> None:
+        self._nursery, self._folder = nursery, folder
+        self._started = 0
+        self.running: list[tuple[str, int]] = []  # names and process ids
+
+    def start(self) -> None:
+        name = f"worker-{self._started}"
+        assert self._nursery.stdin is not None
+        assert self._nursery.stdout is not None
+        print(name, self._started, file=self._nursery.stdin, flush=True)
+        self.running.append((name, int(self._nursery.stdout.readline())))
+        self._started += 1
+
+    def kill(self, place: int) -> bool:
+        """Kill a worker that has noted something, at whatever it is doing, and start another; whether there was one."""
+        name, process = self.running[place]
+        noted = self._folder / f"{name}.txt"
+        if not noted.exists() or not noted.stat().st_size:
+            return False
+        os.kill(process, signal.SIGKILL)
+        del self.running[place]
+        self.start()
+        return True
+
+    def check(self) -> None:
+        """Raise if a worker has failed."""
+        assert not [file.read_text() for file in self._folder.glob("*.error")]
+
+    def end(self) -> None:
+        """Let all workers end what they are doing."""
+        (self._folder / "stop").touch()
+        until = time.monotonic() + 120.0
+        while any(_is_alive(process) for _, process in self.running):
+            assert time.monotonic() < until, "the workers do not end"
+            time.sleep(0.02)
+        self.check()
+
+
+def _is_alive(process: int) -> bool:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, 0)
+        return True
+    return False
+
+
+@contextlib.contextmanager
+def workers_on(url: str, folder: Path) -> Iterator[Workers]:
+    command = [sys.executable, "-m", "tests.store.worker", url, str(folder)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as nursery:
+        workers = Workers(nursery, folder)
+        try:
+            yield workers
+        finally:
+            for _, process in workers.running:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
 
 
 def noted(folder: Path) -> list[list[str]]:
@@ -35,30 +96,16 @@ def noted(folder: Path) -> list[list[str]]:
 def run_under_kills(url: str, folder: Path, kills: int, events: int) -> None:
     """Four workers; a random one is killed and replaced until so many kills and events have been."""
     rng = random.Random(kills)
-    workers = [started(url, folder, number, number) for number in range(4)]
-    names = [f"worker-{number}" for number in range(4)]
-    try:
+    with workers_on(url, folder) as workers:
+        for _ in range(4):
+            workers.start()
         killed = 0
         while killed < kills or len(noted(folder)) < events:
             time.sleep(rng.uniform(0.05, 0.4) if killed < kills else 1.0)
-            place = rng.randrange(4)
-            at_work = folder / f"{names[place]}.txt"
-            if killed < kills and at_work.exists() and at_work.stat().st_size > 0:
-                workers[place].kill()
-                workers[place].communicate()
-                killed += 1
-                workers[place] = started(url, folder, 4 * killed + place, 4 * killed + place)
-                names[place] = f"worker-{4 * killed + place}"
-            assert all(worker.poll() is None for worker in workers), [w.stderr.read() for w in workers if w.poll()]
-        (folder / "stop").touch()
-        for worker in workers:
-            _, errors = worker.communicate(timeout=120)
-            assert worker.returncode == 0, errors.decode()
-    finally:
-        for worker in workers:
-            worker.kill()
-            worker.wait()
-            worker.stderr.close()
+            if killed < kills:
+                killed += workers.kill(rng.randrange(4))
+            workers.check()
+        workers.end()
 
 
 def check_after(url: str, folder: Path) -> Check:
@@ -91,6 +138,7 @@ def prepared(url: str) -> None:
         store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green", "red"], seed=1, traffic=rules)
 
 
+@needs_fork
 @pytest.mark.long
 def test_kills_lose_nothing(tmp_path):
     folder = tmp_path / "noted"
@@ -101,6 +149,7 @@ def test_kills_lose_nothing(tmp_path):
     assert check_after(store_url, folder).events > 40
 
 
+@needs_fork
 @pytest.mark.slow
 def test_two_hundred_kills_lose_nothing_in_a_hundred_thousand_events(store_url, tmp_path):
     folder = tmp_path / "noted"

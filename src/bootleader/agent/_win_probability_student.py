@@ -274,7 +274,7 @@ def _pdf(z: Floats, df: Floats) -> Floats:
         if math.isinf(n):
             density[rows] = np.exp(-0.5 * z[rows] ** 2) / math.sqrt(2.0 * math.pi)
         else:
-            density[rows] = student_peak(float(n)) * _power(n / (n + z[rows] ** 2), 0.5 * (n + 1.0))
+            density[rows] = student_peak(float(n)) * power_by_multiplication(n / (n + z[rows] ** 2), 0.5 * (n + 1.0))
     return density
 
 
@@ -285,7 +285,7 @@ def student_peak(n: float) -> float:
     return math.exp(math.lgamma(0.5 * (n + 1.0)) - math.lgamma(0.5 * n)) / math.sqrt(n * math.pi)
 
 
-def _power(base: Floats, exponent: float) -> Floats:
+def power_by_multiplication(base: Floats, exponent: float) -> Floats:
     """``base ** exponent``; by multiplications where the exponent is a small multiple of one half."""
     halves = 2.0 * exponent
     if halves != int(halves) or halves > CLOSED_FORM_UNTIL:

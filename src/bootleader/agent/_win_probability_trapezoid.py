@@ -21,15 +21,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.agent._win_probability_student import student_peak
+from bootleader.agent._win_probability_student import power_by_multiplication, student_peak
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
+Distributions = Callable[[Floats], tuple[Floats, Floats]]  # distribution functions and densities, row by row
 
 MOST_NODES: Final = 5000
 WIDEST: Final = 1e12  # largest ratio of two scales
@@ -45,6 +46,7 @@ OFF_BY: Final = 1e-10  # largest distance of the sum from 1
 # (a pole limits the convergence), and about its fourth power where all variables are nearly normal.
 HALF_OFF_BY, HALF_OFF_BY_NORMAL = 5e-6, 5e-4
 HEAVY: Final = 5.0  # degrees of freedom below which the integrand does not vanish where the grid ends
+FEW_KINDS: Final = 2  # different degrees of freedom up to which each is computed apart
 NEARLY_NORMAL: Final = 20.0  # degrees of freedom from which on poles are too far away to matter, and a series is exact
 SMALLEST: Final = 1e-300
 ROOT_2_PI: Final = math.sqrt(2.0 * math.pi)
@@ -144,20 +146,24 @@ def _right_reach(n: float) -> float:
 
 def _integral(start: float, location: list[float], scale: list[float], df: list[float]) -> Floats | None:
     """The probabilities of variables that all may be the largest."""
-    variables = list(zip(location, scale, df, strict=True))
+    kinds = _kinds(tuple(df))
     # To the right of the start, a Student that lies to the left of it is as smooth as its distance is large.
-    widths = [s if m >= start or n == math.inf else math.hypot(s, start - m) for m, s, n in variables]
+    widths = [
+        s if m >= start or n == math.inf else math.hypot(s, start - m)
+        for m, s, n in zip(location, scale, df, strict=True)
+    ]
     narrowest = min(widths)
     centre = max(max(m, start) for m, width in zip(location, widths, strict=True) if width <= 2.0 * narrowest)
     delta = STRETCH * narrowest
     first = math.asinh((start - centre) / delta)
-    last = math.asinh((max(m + s * _right_reach(n) for m, s, n in variables) - centre) / delta)
+    end = max(m + s * reach for m, s, reach in zip(location, scale, kinds.right_reach, strict=True))
+    last = math.asinh((end - centre) / delta)
     step = min(
-        width / math.hypot(delta, max(m, start) - centre) * min(NORMAL_STEP, STUDENT_STEP * math.sqrt(n))
-        for width, (m, _, n) in zip(widths, variables, strict=True)
+        width / math.hypot(delta, max(m, start) - centre) * own
+        for m, width, own in zip(location, widths, kinds.step, strict=True)
     )
     nodes = 2 * max(16, math.ceil(0.5 * (last - first) / step))
-    laws = _Laws(np.array([[m - centre] for m in location]), np.array([[s] for s in scale]), _kinds(tuple(df)))
+    laws = _Laws(np.array(location)[:, None] - centre, np.array(scale)[:, None], kinds)
     half_off_by = HALF_OFF_BY if min(df) < NEARLY_NORMAL else HALF_OFF_BY_NORMAL
     while nodes <= MOST_NODES:
         wins, by_half = _sum(laws, delta, first, last, nodes)
@@ -179,22 +185,30 @@ class _Laws(NamedTuple):
 class _Kinds(NamedTuple):
     """Functions that compute distribution functions and densities, with the rows that they are for."""
 
-    kinds: Sequence[tuple[Rows, Callable[[Floats], tuple[Floats, Floats]]]]
+    kinds: Sequence[tuple[Rows, Distributions]]
     heavy: Rows  # with heavy tails
     overlap: Floats  # of those tails: n_k / (n_k + n_j)
+    right_reach: Sequence[float]  # where the grid may end, in scales
+    step: Sequence[float]  # largest step in a variable's scales
 
 
 @lru_cache(maxsize=256)
 def _kinds(df: tuple[float, ...]) -> _Kinds:
     n = np.array(df)
-    groups = (
+    groups: list[tuple[Any, Callable[[Floats], Distributions]]] = [
         (n == math.inf, _Normal),
         ((n >= NEARLY_NORMAL) & (n < math.inf), _NearlyNormal),
-        (n < NEARLY_NORMAL, _Student),
-    )
+    ]
+    few = np.unique(n[n < NEARLY_NORMAL])
+    if few.size <= FEW_KINDS and (few == few.round()).all():
+        groups += [(n == one, _EqualStudents) for one in few]
+    else:
+        groups.append((n < NEARLY_NORMAL, _Student))
     kinds = [(np.flatnonzero(rows), kind(n[rows])) for rows, kind in groups if rows.any()]
     heavy = n[n < HEAVY]
-    return _Kinds(kinds, np.flatnonzero(n < HEAVY), heavy[:, None] / (heavy[:, None] + heavy))
+    reaches = [_right_reach(one) for one in df]
+    steps = [min(NORMAL_STEP, STUDENT_STEP * math.sqrt(one)) for one in df]
+    return _Kinds(kinds, np.flatnonzero(n < HEAVY), heavy[:, None] / (heavy[:, None] + heavy), reaches, steps)
 
 
 class _Normal:
@@ -284,6 +298,40 @@ class _Student:
         return below, density
 
 
+class _EqualStudents:
+    """As :class:`_Student`, for whole degrees of freedom that are the same in all rows: the terms are plain numbers."""
+
+    def __init__(self, df: Floats) -> None:
+        self.df = float(df[0])
+        terms, self.angle, plain, _, self.peak = _closed_form(self.df)
+        self.is_even = plain > 0.0
+        factor = (plain or self.angle) / math.sqrt(self.df)  # of z
+        self.terms = [factor * term for term in reversed(terms)] if self.df > 1.0 else []
+
+    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
+        ratio = z * z
+        ratio += self.df
+        np.divide(self.df, ratio, out=ratio)
+        density = power_by_multiplication(ratio, 0.5 * (self.df + 1.0))
+        density *= self.peak
+        if not self.is_even:
+            below = np.arctan(z * (1.0 / math.sqrt(self.df)))
+            below *= self.angle
+            below += 0.5
+        if self.terms:
+            series = np.full_like(z, self.terms[0])
+            for term in self.terms[1:]:
+                series *= ratio
+                series += term
+            series *= np.sqrt(ratio) if self.is_even else ratio
+            series *= z
+            if self.is_even:
+                series += 0.5
+                return series, density
+            below += series
+        return below, density
+
+
 def _closed_form(n: float) -> tuple[list[float], float, float, float, float]:
     """The coefficients c_i, ``angle``, ``plain`` and ``root`` of a Student, and its density's peak."""
     peak = student_peak(n)
@@ -297,7 +345,7 @@ def _closed_form(n: float) -> tuple[list[float], float, float, float, float]:
 def _sum(laws: _Laws, delta: float, first: float, last: float, nodes: int) -> tuple[Floats, Floats]:
     """The trapezoidal sums over all nodes and over every second."""
     step = (last - first) / nodes
-    grown = np.exp(np.linspace(first, last, nodes + 1))
+    grown = np.exp(first + step * np.arange(nodes + 1))
     shrunk = 1.0 / grown
     z = ((0.5 * delta) * (grown - shrunk) - laws.location) / laws.scale
     below, density = _distributions(laws.kinds, z)

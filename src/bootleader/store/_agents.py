@@ -107,7 +107,7 @@ def exported(writer: Writer) -> Agent:
     with writer.lock:
         replica = writer.replica()
         state, settings = replica.state, writer.settings
-        learner = replica.chooser.learner(float(writer.clock()))
+        learner = replica.chooser.learner(writer.clock())
         states = [arm.copy() for arm in learner.arms]
         playing = state.playing
         removed = [arm.name for arm in state.arms if arm.removed and arm.name not in {other.name for other in playing}]

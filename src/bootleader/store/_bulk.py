@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from bootleader._core.printable_text import shown
 from bootleader._core.validation import counted
@@ -48,12 +48,17 @@ class BulkReceipt:
         return f"{counted(self.counted, 'reward')} counted, {self.repeated:,} counted before"
 
 
-def reward_many(writer: Writer, rewards: Sequence[Reward]) -> BulkReceipt:
-    """Append the rewards of many decisions, all or none."""
-    now = float(writer.clock())
+def in_order(number: int) -> str:
+    """Where a reward is, in a sequence."""
+    return f"reward {number}"
+
+
+def reward_many(writer: Writer, rewards: Sequence[Reward], where: Callable[[int], str] = in_order) -> BulkReceipt:
+    """Append the rewards of many decisions, all or none; ``where`` says where the reward of a number is."""
+    now = writer.clock()
     for _ in range(ATTEMPTS):
         fold = writer.backend.fold_position(writer.found.id)
-        events = list(_events(writer, rewards, now))
+        events = list(_events(writer, rewards, now, where))
         try:
             if events:
                 writer.backend.append(writer.found.id, events, fold)
@@ -63,7 +68,9 @@ def reward_many(writer: Writer, rewards: Sequence[Reward]) -> BulkReceipt:
     raise StoreError("other processes kept rewarding the same decisions; nothing was counted", "unavailable")
 
 
-def _events(writer: Writer, rewards: Sequence[Reward], now: float) -> Iterator[Event]:
+def _events(
+    writer: Writer, rewards: Sequence[Reward], now: float, where: Callable[[int], str]
+) -> Iterator[Event]:  # fmt: skip
     """The events that are not in the log yet."""
     backend, experiment = writer.backend, writer.found.id
     added: dict[str, list[Event]] = {}  # decisions that occur more than once in the file
@@ -75,34 +82,38 @@ def _events(writer: Writer, rewards: Sequence[Reward], now: float) -> Iterator[E
         for place, (decision, value, event) in enumerate(part, start + 1):
             chain = [*chains.get(decision, ()), *added.get(decision, ())]
             if not chain or chain[0].kind != Kind.DECISION:
-                raise _at(place, writer.unknown(decision))
+                raise _at(where(place), writer.unknown(decision))
             if event is not None:
                 owner = known.get(event) or owners.setdefault(event, decision)
                 if owner != decision:
                     message = f"event {shown(event)} was used for decision {shown(owner)}, got it for {shown(decision)}"
-                    raise _at(place, StoreError(message, "conflict"))
+                    raise _at(where(place), StoreError(message, "conflict"))
             try:
                 row = next_event(chain, Kind.REWARD, value, event, now, writer.settings.reward_range)
             except StoreError as error:
-                raise _at(place, error) from None
+                raise _at(where(place), error) from None
             except ValueError as error:
-                raise ValueError(f"reward {place}: {error}; nothing was counted") from None
+                raise ValueError(f"{where(place)}: {error}; nothing was counted") from None
             if row is not None:
                 added.setdefault(decision, []).append(row)
                 yield row
 
 
-def _at(place: int, error: StoreError) -> StoreError:
-    return StoreError(f"reward {place}: {error}; nothing was counted", error.reason)
+def _at(place: str, error: StoreError) -> StoreError:
+    return StoreError(f"{place}: {error}; nothing was counted", error.reason)
 
 
 def checked_rewards(rewards: Iterable[Any], accepted: Range) -> list[Reward]:
     """Rewards as (decision, value, event), or raise naming the place."""
+    if isinstance(rewards, str) or not isinstance(rewards, Iterable):
+        raise TypeError(f"rewards must be tuples of decision's id, value and event id, got {shown(rewards)}")
     found: list[Reward] = []
     for place, row in enumerate(rewards, 1):
         try:
-            decision, value, *more = row
-            event = more[0] if more else None
+            fields = tuple(row) if isinstance(row, Iterable) and not isinstance(row, str) else ()
+            if len(fields) not in (2, 3):
+                raise TypeError(f"it must be decision's id, value and, if there is one, event id, got {shown(row)}")
+            decision, value, event = (*fields, None)[:3]
             if not isinstance(decision, str):
                 raise TypeError(f"decision must be the id of a Decision, got {shown(decision)}")
             number = checked_value(value, accepted)
@@ -112,16 +123,32 @@ def checked_rewards(rewards: Iterable[Any], accepted: Range) -> list[Reward]:
     return found
 
 
-def read_file(path: str, decision: str, reward: str, event: str | None, accepted: Range) -> list[Reward]:
+class RewardFile(NamedTuple):
+    """The rewards of a file, and the lines that they are in."""
+
+    path: str
+    rewards: list[Reward]
+    lines: list[int]
+
+    def where(self, number: int) -> str:
+        """Where the reward of a number is, counted from 1."""
+        return f"line {self.lines[number - 1]} of {self.path}"
+
+
+def read_file(path: str, decision: str, reward: str, event: str | None, accepted: Range) -> RewardFile:
     """The rewards of a CSV file with a header."""
-    with Path(path).open(newline="", encoding="utf-8-sig") as file:
-        header = file.readline()
-        separator = max(SEPARATORS, key=header.count)
-        names = [name.strip().lower() for name in next(csv.reader([header], delimiter=separator), [])]
-        places = [_place(names, column, path) for column in (decision, reward)]
-        if event is not None or "event" in names:
-            places.append(_place(names, event or "event", path))
-        return list(_parsed(csv.reader(file, delimiter=separator), places, path, accepted))
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+            header = file.readline()
+            separator = max(SEPARATORS, key=header.count)
+            names = [name.strip().lower() for name in next(csv.reader([header], delimiter=separator), [])]
+            places = [_place(names, column, path) for column in (decision, reward)]
+            if event is not None or "event" in names:
+                places.append(_place(names, event or "event", path))
+            rewards, lines = _parsed(csv.reader(file, delimiter=separator), places, path, accepted)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} must be text in UTF-8: {error}; nothing was counted") from None
+    return RewardFile(path, rewards, lines)
 
 
 def _place(names: list[str], column: str, path: str) -> int:
@@ -130,14 +157,28 @@ def _place(names: list[str], column: str, path: str) -> int:
     return names.index(column.lower())
 
 
-def _parsed(rows: Iterable[list[str]], places: list[int], path: str, accepted: Range) -> Iterator[Reward]:
+def _parsed(rows: Any, places: list[int], path: str, accepted: Range) -> tuple[list[Reward], list[int]]:
     at, value_at, *event_at = places
-    for line, row in enumerate(rows, 2):
-        if not row:
-            continue
-        try:
-            event = row[event_at[0]].strip() if event_at else ""
-            number = checked_value(float(row[value_at]), accepted)
-            yield row[at].strip(), number, checked_id("event", event) if event else None
-        except (ValueError, IndexError, TypeError) as error:
-            raise ValueError(f"line {line} of {path}: {error}; nothing was counted") from None
+    rewards: list[Reward] = []
+    lines: list[int] = []
+    try:
+        for row in rows:
+            if row:
+                event = row[event_at[0]].strip() if event_at else ""
+                number = checked_value(_number(row[value_at]), accepted)
+                rewards.append((row[at].strip(), number, checked_id("event", event) if event else None))
+                lines.append(rows.line_num + 1)  # the header is the first
+    except IndexError:
+        raise ValueError(f"line {rows.line_num + 1} of {path} has too few columns; nothing was counted") from None
+    except (ValueError, TypeError, csv.Error) as error:
+        if isinstance(error, UnicodeDecodeError):
+            raise
+        raise ValueError(f"line {rows.line_num + 1} of {path}: {error}; nothing was counted") from None
+    return rewards, lines
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"reward must be a number, got {shown(text)}") from None

@@ -19,8 +19,12 @@ EXAMPLES = """\
   bootleader store check button
   bootleader store vacuum --experiment button --older-than 90
 
+The variable BOOTLEADER_STORE stands in for --store. 'bootleader store ACTION --help' explains an action."""
+
+FILES = """\
+
 rewards.csv has a header and the columns decision and reward, and event if there are event ids. All of it counts, or
-nothing; a file that is read again changes nothing. The variable BOOTLEADER_STORE stands in for --store."""
+nothing; a file that is read again changes nothing."""
 
 DAY = 86_400.0
 
@@ -30,7 +34,12 @@ def add_options(command: Any) -> None:
     actions = command.add_subparsers(metavar="ACTION", required=True)
 
     def action(name: str, run: Any, what: str, experiment: str | None = None) -> Any:
-        added = actions.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
+        examples = [line for line in EXAMPLES.splitlines() if f"bootleader store {name} " in line]
+        added = actions.add_parser(
+            name, help=what, description=what[0].upper() + what[1:] + ".",
+            epilog="\n".join(["example:", *examples, *([FILES] if name == "reward" else [])]),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
         added.add_argument(
             "--store", default=os.environ.get("BOOTLEADER_STORE"), metavar="URL",
             help="sqlite:///file.db or postgresql://... (default: the variable BOOTLEADER_STORE)",
@@ -106,8 +115,8 @@ def _reward(opened: Any, given: argparse.Namespace) -> int:
     from bootleader.store._bulk import read_file, reward_many
 
     experiment = opened.open(given.experiment)
-    rewards = read_file(given.file, given.decision, given.reward, given.event, experiment._writer.settings.reward_range)
-    print(reward_many(experiment._writer, rewards))
+    file = read_file(given.file, given.decision, given.reward, given.event, experiment._writer.settings.reward_range)
+    print(reward_many(experiment._writer, file.rewards, file.where))
     return 0
 
 

@@ -38,6 +38,14 @@ TYPES: Final = {
     "context": "text",
 }  # fmt: skip
 WITHIN: Final = "(txn < ?::bigint AND NOT txn = ANY(?::bigint[]))"
+# Refusals that end no sooner by waiting. Where the server speaks another language, the store waits for the timeout.
+LASTING: Final = (
+    "does not exist",
+    "authentication failed",
+    "no password supplied",
+    "pg_hba.conf",
+    "Servname not supported",
+)
 CONNECTIONS: Final = 8  # of a process at a time: a server has a hundred by default, for all processes together
 _inherited: list[Any] = []  # connections of a parent process: never used and never closed here
 
@@ -79,6 +87,11 @@ class PostgresBackend(SqlBackend):
             raise StoreError(
                 "PostgreSQL needs the package psycopg: pip install 'bootleader[postgres]'", "unavailable"
             ) from None
+        try:
+            psycopg.conninfo.conninfo_to_dict(url)
+        except psycopg.ProgrammingError as error:
+            message = str(error).strip()
+            raise ValueError(f"url must be like postgresql://user:password@host/database: {message}") from None
         super().__init__(timeout)
         self._psycopg, self._url = psycopg, url
         self._idle: list[psycopg.Connection[Any]] = []
@@ -92,9 +105,17 @@ class PostgresBackend(SqlBackend):
 
     def _connect(self) -> psycopg.Connection[Any]:
         wait = str(max(1, round(self.timeout)))
-        connection = self._psycopg.connect(
-            self._url, autocommit=True, prepare_threshold=2, connect_timeout=wait, application_name="bootleader"
-        )
+        try:
+            connection = self._psycopg.connect(
+                self._url, autocommit=True, prepare_threshold=2, connect_timeout=wait, application_name="bootleader"
+            )
+        except self._psycopg.OperationalError as error:
+            if any(text in str(error) for text in LASTING):
+                message = (
+                    f"PostgreSQL refuses the connection: {error}. Check user, password, host and database in the URL"
+                )
+                raise StoreError(message, "unavailable") from None
+            raise
         try:
             connection.execute(f"SET lock_timeout = {round(self.timeout * 1000)}")
             if connection.execute("SHOW synchronous_commit").fetchone() in (("off",), ("local",)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bootleader.agent._contextual_summary import coefficient_table, prediction_table, segment_table
@@ -28,7 +29,7 @@ def summary(writer: Writer, context: Any = None) -> pd.DataFrame:
     """A row for each arm; with contexts, for each arm and term, or for each arm in a context."""
     with writer.lock:
         replica = writer.replica()
-        state, now = replica.state, float(writer.clock())
+        state, now = replica.state, writer.clock()
         if state.features is not None and context is None:
             return _coefficients(replica, now)
         replica.chooser.look_at(writer.checked_context(state, context), now)
@@ -66,7 +67,7 @@ def shares(writer: Writer, by: Any) -> pd.DataFrame:
         state = replica.state
         if state.features is None or state.features.of_arms:
             raise ValueError("there are no segments of visitors: the experiment needs features, and not those of arms")
-        learner = replica.chooser.learner(float(writer.clock()))
+        learner = replica.chooser.learner(writer.clock())
         assert isinstance(learner, LinearLearner)
         counts = segment_table(learner, [arm.name for arm in state.playing], state.features, by)
     return counts.div(counts.sum(axis=1), axis=0)
@@ -85,8 +86,12 @@ def verdict(writer: Writer, options: dict[str, Any]) -> Verdict:
         arms = writer.replica().state.playing
         rows = [(arm.sums.number, *arm.moments(0, 0)[1:3], arm.moments(0, 0).fourth) for arm in arms]
         names = [arm.name for arm in arms]
-    moments = Moments.of(*zip(*rows, strict=True))
-    return verdict_of_moments(names, moments, maximize=writer.settings.maximize, **options)
+    return verdict_of_moments(names, _moments(rows), maximize=writer.settings.maximize, **options)
+
+
+def _moments(rows: Sequence[tuple[float, float, float, float]]) -> Moments:
+    """Moments from a row of count, mean, RSS and fourth moment for each arm; there may be none."""
+    return Moments.of(*([row[column] for row in rows] for column in range(4)))
 
 
 def holdout(writer: Writer, options: dict[str, Any]) -> Verdict:
@@ -96,8 +101,7 @@ def holdout(writer: Writer, options: dict[str, Any]) -> Verdict:
         if sides is None:
             raise ValueError("the experiment has no holdout: create it with Traffic(holdout=..., control=...)")
         rows = [(side.number, *side.moments()[1:3], side.moments().fourth) for side in sides]
-    moments = Moments.of(*zip(*rows, strict=True))
-    return verdict_of_moments(SIDES, moments, maximize=writer.settings.maximize, **options)
+    return verdict_of_moments(SIDES, _moments(rows), maximize=writer.settings.maximize, **options)
 
 
 def decisions_table(writer: Writer) -> pd.DataFrame:

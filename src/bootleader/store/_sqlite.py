@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 MEMORY: Final = ":memory:"
 FIRST_SOUND_SQLITE: Final = 3_051_003
+NETWORK_FILE_SYSTEMS: Final = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "lustre", "glusterfs", "fuse.glusterfs", "fuse.sshfs"}
+)
 # Connections of a parent process that could not be closed before the fork, with their paths: never used or closed here.
 _inherited: list[tuple[str, Any]] = []
 
@@ -52,6 +55,7 @@ class SqliteBackend(SqlBackend):
     def __init__(self, path: str, timeout: float, vfs: str | None = None) -> None:
         super().__init__(timeout)
         self.path = path if path == MEMORY else str(Path(path).absolute())
+        self._ended = ""  # why a store in memory cannot be used any more
         self._vfs = vfs
         self._lock = threading.RLock()
         self._connection: apsw.Connection | None = None
@@ -67,6 +71,12 @@ class SqliteBackend(SqlBackend):
             return self._connection
         if apsw.SQLITE_VERSION_NUMBER < FIRST_SOUND_SQLITE:
             raise StoreError(f"SQLite must be at least 3.51.3, got {apsw.sqlite_lib_version()}: update apsw", "version")
+        if self.path != MEMORY and (kind := network_file_system(Path(self.path))):
+            raise StoreError(
+                f"{shown(self.path)} is on a network file system ({kind}), where SQLite may lose writes: use a "
+                "local disk, or PostgreSQL",
+                "unavailable",
+            )
         connection = apsw.Connection(self.path, vfs=self._vfs)
         connection.set_busy_handler(self._wait())
         mode = None if self.path == MEMORY else connection.execute("PRAGMA journal_mode = WAL").fetchone()
@@ -123,20 +133,22 @@ class SqliteBackend(SqlBackend):
             _inherited.append((self.path, self._connection))
             self._connection = None
         if self.path == MEMORY:
-            self.path = ""  # see _guarded
+            self._ended = "stays in the process that made it"
 
     def close(self) -> None:
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+            if self.path == MEMORY:
+                self._ended = "ends when it is closed"
 
     def _guarded(self, work: Callable[[], Any]) -> Any:
         """Do some work; raise what SQLite raises as one of ours."""
         import apsw
 
-        if not self.path:
-            raise StoreError("a store in memory stays in the process that made it: give it a file", "unavailable")
+        if self._ended:
+            raise StoreError(f"a store in memory {self._ended}: give it a file", "unavailable")
         if self.path != MEMORY and any(path == self.path for path, _ in _inherited):
             raise StoreError(
                 f"{shown(self.path)} was open when the process was forked, and not by Python's os.fork: open the store "
@@ -156,7 +168,8 @@ class SqliteBackend(SqlBackend):
         except apsw.FullError:
             raise StoreError(f"there is no space for {shown(self.path)} to grow", "unavailable") from None
         except apsw.Error as error:
-            raise StoreError(f"SQLite cannot use {shown(self.path)}: {error}", "unavailable") from None
+            cause = cause_of(Path(self.path), error)
+            raise StoreError(f"SQLite cannot use {shown(self.path)}: {cause}", "unavailable") from None
 
     # Primitives ----------------------------------------------------------------------------------------------------
 
@@ -248,6 +261,36 @@ class SqliteBackend(SqlBackend):
         return self.rows(sql, (experiment, int(horizon), arm, int(horizon)))
 
 
+def cause_of(path: Path, error: Exception) -> str:
+    """What keeps SQLite from using a file, and what to do about it."""
+    if path.is_dir():
+        return "it is a folder: give the name of a file in it"
+    if not path.parent.is_dir():
+        return f"there is no folder {shown(str(path.parent))}: create it"
+    unwritable = [each for each in (path, path.parent) if each.exists() and not os.access(each, os.W_OK)]
+    if unwritable:
+        return f"{shown(str(unwritable[0]))} cannot be written to ({error}): the file and its folder must be writable"
+    return str(error)
+
+
+def network_file_system(path: Path) -> str | None:
+    """The kind of the network file system that a file is on; None if it is on none, or that cannot be told.
+
+    SQLite's write-ahead log needs memory that all processes share, which there is on one machine only.
+    """
+    try:
+        mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:  # not Linux
+        return None
+    folder, found = path.parent.resolve(), ("", "")
+    for line in mounts:
+        _, place, kind, *_ = line.split(" ")
+        place = place.replace("\\040", " ")
+        if folder.is_relative_to(place) and len(place) >= len(found[0]):
+            found = (place, kind)
+    return found[1] if found[1] in NETWORK_FILE_SYSTEMS else None
+
+
 def sqlite_path(rest: str) -> str:
     """The path of a URL after ``sqlite:``.
 
@@ -258,7 +301,7 @@ def sqlite_path(rest: str) -> str:
     """
     if rest in ("//", "///", "///:memory:"):
         return MEMORY
-    if not rest.startswith("///") or not os.path.basename(rest):
+    if not rest.startswith("///") or not os.path.basename(rest) or "?" in rest:
         raise ValueError(
             "url must be like sqlite:///shop.db, sqlite:////var/shop.db or postgresql://..., got "
             + shown("sqlite:" + rest)

@@ -93,7 +93,7 @@ class Writer:
     def decide(self, unit: str | None, context: Any = None) -> Decision:
         """Choose an arm."""
         for _ in range(ATTEMPTS):
-            now = float(self.clock())
+            now = self.clock()
             with self.lock:
                 replica = self.replica()
                 values = self.checked_context(replica.state, context)
@@ -135,7 +135,7 @@ class Writer:
 
     def record(self, unit: str | None, arm: str, probability: float | None, context: Any = None) -> Decision:
         """Record a choice that was made elsewhere."""
-        now = float(self.clock())
+        now = self.clock()
         with self.lock:
             replica = self.replica()
             tally = replica.state.named(arm)
@@ -167,7 +167,7 @@ class Writer:
 
     def change(self, decision_id: str, kind: Kind, amount: float | None, event: str | None) -> Receipt:
         """Append what became of a decision."""
-        now = float(self.clock())
+        now = self.clock()
         first = self._first_reward(decision_id, amount, event, now) if kind == Kind.REWARD else None
         if first is not None and self._append_first(first):
             return self._receipt(first.arm, Receipt.COUNTED)
@@ -242,7 +242,7 @@ class Writer:
                 state = self.replica().state
                 made, version, rounds = change(state), state.changes + 1, state.rounds
             event = new_event(
-                Kind.CHANGE, EXPERIMENT, version, round_=rounds, time=float(self.clock()),
+                Kind.CHANGE, EXPERIMENT, version, round_=rounds, time=self.clock(),
                 detail=json.dumps(made, allow_nan=False),
             )  # fmt: skip
             if self.append(event):

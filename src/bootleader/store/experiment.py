@@ -170,7 +170,7 @@ class Experiment(ArmCalls, ReportCalls):
         """
         writer = self._writer
         with writer.lock:
-            replica, now = writer.replica(), float(writer.clock())
+            replica, now = writer.replica(), writer.clock()
             replica.chooser.look_at(writer.checked_context(replica.state, context), now)
             arms, chances = replica.chooser.final(now)
             found = dict.fromkeys((arm.name for arm in replica.state.playing), 0.0)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bootleader._core.printable_text import shown
-from bootleader._core.validation import positive
+from bootleader._core.validation import positive, real
 from bootleader.agent._decisions import DEFAULT_AGE
 from bootleader.agent._learner_factory import known_sds
 from bootleader.agent._validation import named_arms
@@ -74,8 +74,18 @@ class Store:
     ) -> None:
         if not isinstance(url, str):
             raise TypeError(f"url must be a string, such as sqlite:///shop.db, got {shown(url)}")
+        if not callable(clock):
+            raise TypeError(f"clock must be a function that returns seconds since 1970, got {shown(clock)}")
+        self._policies = tuple(policies)
+        for kind in self._policies:
+            if not (isinstance(kind, type) and issubclass(kind, Policy | ContextualPolicy)):
+                raise TypeError(f"policies must be classes of policies, got {shown(kind)}")
         self._backend = backend_of(url, positive("timeout", timeout))
-        self._policies, self._clock = tuple(policies), clock
+        self._given_clock = clock
+
+    def _clock(self) -> float:
+        """The time, or ``TypeError`` or ``ValueError`` if the clock returns none."""
+        return real("the time of the clock", self._given_clock(), "a finite number of seconds")
 
     def __enter__(self) -> Store:
         return self
@@ -84,7 +94,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the connections of this process; the next call opens new ones."""
+        """Close the connections of this process; the next call opens new ones. A store in memory ends."""
         self._backend.close()
 
     def create(
@@ -154,7 +164,7 @@ class Store:
 
     def _created(self, name: str, settings: Settings, change: dict[str, Any], more: Sequence[Event]) -> Experiment:
         name = checked_id("name", name)
-        now = float(self._clock())
+        now = self._clock()
         first = new_event(Kind.CHANGE, EXPERIMENT, 1, time=now, detail=json.dumps(change, allow_nan=False))
         try:
             found = self._backend.create(name, settings.to_json(), [first, *more], now)
@@ -205,7 +215,7 @@ class Store:
         StoreError
             With reason ``"unknown"`` if there is none of this name.
         """
-        self._backend.remove(self._find(name).id, float(self._clock()))
+        self._backend.remove(self._find(name).id, self._clock())
 
     def vacuum(self) -> int:
         """Delete the events of removed experiments, and give the space of deleted rows back.

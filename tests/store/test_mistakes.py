@@ -1,0 +1,101 @@
+"""Mistakes that users make: the documented exception, with what to do about it, and nothing written."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+import bootleader as bl
+from bootleader import StoreError
+from bootleader.store import _sqlite
+
+
+def refusal(call, *args, **options) -> tuple[str, str]:
+    with pytest.raises(StoreError) as caught:
+        call(*args, **options)
+    return caught.value.reason, str(caught.value)
+
+
+def test_files_that_cannot_be_a_store(tmp_path):
+    assert refusal(bl.Store, f"sqlite:///{tmp_path}/missing/store.db") == (
+        "unavailable",
+        f"SQLite cannot use '{tmp_path}/missing/store.db': there is no folder '{tmp_path}/missing': create it",
+    )
+    assert "it is a folder" in refusal(bl.Store, f"sqlite:///{tmp_path}")[1]
+    (tmp_path / "text.db").write_text("not a database, " * 500)
+    assert refusal(bl.Store, f"sqlite:///{tmp_path}/text.db")[0] == "damaged"
+
+
+def test_a_file_that_cannot_be_written(tmp_path, monkeypatch):
+    """By its access rights, which do not bind an administrator: so the answer of the system is replaced."""
+    monkeypatch.setattr(_sqlite.os, "access", lambda path, mode: False)
+    cause = _sqlite.cause_of(tmp_path / "shop.db", ValueError("readonly"))
+    assert cause == f"'{tmp_path}' cannot be written to (readonly): the file and its folder must be writable"
+
+
+def test_a_network_file_system_is_refused(tmp_path, monkeypatch):
+    mounts = f"disk / ext4 rw 0 0\nserver:/export {tmp_path} nfs4 rw 0 0\nlocal {tmp_path}/here ext4 rw 0 0\n"
+    monkeypatch.setattr(Path, "read_text", lambda self, **_: mounts)
+    (tmp_path / "here").mkdir()
+    assert _sqlite.network_file_system(tmp_path / "here" / "shop.db") is None
+    reason, message = refusal(bl.Store, f"sqlite:///{tmp_path}/shop.db")
+    assert reason == "unavailable"
+    assert "network file system (nfs4)" in message
+    assert "PostgreSQL" in message
+
+
+@pytest.mark.parametrize(
+    "url", ["", "shop.db", "sqlite:/shop.db", "sqlite://server/shop.db", "sqlite:////tmp/", "sqlite:///shop.db?mode=ro"]
+)
+def test_urls_of_another_kind(url):
+    with pytest.raises(ValueError, match="url must be like"):
+        bl.Store(url)
+
+
+def test_a_url_of_postgres_that_cannot_be_right(server):
+    """Waiting does not help: these are refused at once, though the timeout is long."""
+    url = server.new_database()
+    with pytest.raises(ValueError, match="url must be like"):
+        bl.Store("postgresql://localhost/shop?nonsense=1")
+    for wrong in (url.replace("/postgres?", "/no_such_database?"), url.replace("//postgres:", "//nobody:")):
+        reason, message = refusal(bl.Store, wrong, timeout=3600.0)
+        assert reason == "unavailable"
+        assert "Check user, password, host and database" in message
+
+
+def test_a_store_in_memory_ends_when_it_is_closed():
+    store = bl.Store("sqlite://")
+    button = store.create("button", bl.UCB1(), ["a", "b"])
+    store.close()
+    for call in (button.decide, store.list):
+        assert refusal(call) == ("unavailable", "a store in memory ends when it is closed: give it a file")
+
+
+def test_clocks_and_policies_of_another_kind():
+    with pytest.raises(TypeError, match="clock must be a function"):
+        bl.Store("sqlite://", clock=3)
+    with pytest.raises(TypeError, match="policies must be classes"):
+        bl.Store("sqlite://", policies=[bl.UCB1()])
+    store = bl.Store("sqlite://", clock=lambda: math.nan)
+    with pytest.raises(ValueError, match="time of the clock"):
+        store.create("button", bl.UCB1(), ["a"])
+    assert store.list() == []
+
+
+def test_rewards_of_another_shape(memory):
+    button = memory.create("button", bl.UCB1(), ["a", "b"], seed=1)
+    decision = button.decide().id
+    for rewards in ("abc", None, 3):
+        with pytest.raises(TypeError, match="rewards must be tuples"):
+            button.reward_many(rewards)
+    for row in ((decision,), (decision, 1.0, "e", "f"), decision, None):
+        with pytest.raises(TypeError, match="reward 1: it must be decision's id, value"):
+            button.reward_many([row])
+    assert button.summary()["pulls"].sum() == 0
+
+
+def test_a_verdict_without_arms(memory):
+    with pytest.raises(ValueError, match="at least two arms, got 0"):
+        memory.create("button", bl.UCB1(), []).verdict()
