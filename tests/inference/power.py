@@ -184,9 +184,12 @@ def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=300)
+    parser.add_argument("--only", default="", help="settings whose name contains one of these, with semicolons between")
     given = parser.parse_args()
     print(f"rewards needed over a fixed-sample test's, {given.runs} runs: median (quartiles)")
     for setting in SETTINGS:
+        if not any(word in setting.name for word in given.only.split(";")):
+            continue
         table = ratios(setting, given.runs)
         shown = []
         for method, name in enumerate(METHODS):
@@ -195,6 +198,8 @@ def main() -> None:
                 shown.append(f"{name} {median:.2f} ({low:.2f} to {high:.2f})")
         binds = " | guard binds" if guard_binds(setting) else ""
         print(f"{setting.name} | {2 * setting.fixed:,.0f} | {' | '.join(shown)}{binds}", flush=True)
+    if given.only:
+        return
     print("estimate of 'more' over what it took: quartiles, at a share of the fixed sample")
     for setting in (gaussian(0.2), bernoulli(0.12, 0.10), SETTINGS[4]):
         for share in (0.25, 0.5, 1.0):

@@ -147,14 +147,14 @@ def test_a_store_is_answered_like_its_log(folder, capsys):
     with bl.Store("sqlite:///shop.db") as store:
         button = store.create("a button", bl.AdaptiveReBoot(), ["blue", "green"], seed=1, maximize=False)
         rng = np.random.default_rng(0)
-        for _ in range(400):
+        for _ in range(500):
             decision = button.decide(arm="blue" if rng.random() < 0.5 else "green", probability=0.5)
             button.reward(decision.id, rng.normal(5.0 if decision.arm == "blue" else 3.0))
         button.decide()  # without a reward: not in the answer
     assert main(["answer", "--store", "sqlite:///shop.db", "--experiment", "a button", "--unit", "visit"]) == 0
     out = capsys.readouterr().out
     assert "green beats blue" in out.lower()
-    assert (folder / "a-button-answer.html").read_text(encoding="utf-8").count("400 visits") >= 1
+    assert (folder / "a-button-answer.html").read_text(encoding="utf-8").count("500 visits") >= 1
 
 
 @pytest.mark.parametrize(

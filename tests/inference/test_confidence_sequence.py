@@ -137,6 +137,8 @@ def test_without_rewards():
         (lambda: bl.confidence_sequence([1.0], alpha=0.0), "alpha must be a number between 0 and 1"),
         (lambda: bl.confidence_sequence([1.0], alpha=1.0), "alpha must be a number between 0 and 1"),
         (lambda: bl.confidence_sequence().withdraw(1.0), "no reward to withdraw"),
+        (lambda: bl.confidence_sequence([1.0, 2.0]).withdraw(7.0), "must have been taken in, got 7.0"),
+        (lambda: bl.confidence_sequence([1.0]).amend(2.0, 1.0), "must have been taken in, got 2.0"),
     ],
 )
 def test_bad_input(call, words):

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bootleader.inference._moments import effective_number, moments_by_arm, own_number
 from tests.inference import off_policy_coverage, peeking, power
 from tests.inference.cases import hard_cases, other_cases, suite_cases
 from tests.inference.peeking import ADAPTIVE, EVEN, POLICY_NAMES, THOMPSON, measured
@@ -71,6 +72,16 @@ def test_without_the_least_number_an_event_that_has_not_come_is_rejected():
     wrong = measured(shortened(case, 2_000), EVEN, 200, least=(0.0, 0.0))
     assert exceeds(wrong[:, 0].mean(), BAR_WITHOUT_BOUNDS, 200)
     checked(shortened(case, 2_000), EVEN, 200, bounded=False)
+
+
+def test_the_guard_of_the_measurements_is_the_librarys():
+    rng = np.random.default_rng(0)
+    arm, reward = rng.integers(0, 4, 900), rng.exponential(size=900) ** 3
+    moments = moments_by_arm(arm, np.where(arm == 3, 1.0, reward), 5)  # the fourth is constant, the fifth has none
+    found = np.empty(5)
+    for is_pooled, expected in ((True, effective_number(moments)), (False, own_number(moments))):
+        peeking.guard_values(moments.count, moments.rss, moments.fourth, is_pooled, found)
+        assert found == pytest.approx(expected, rel=1e-12)
 
 
 def test_power_in_small():

@@ -9,7 +9,7 @@ from typing import Any, Final
 from bootleader._version import __version__
 from bootleader.inference import _charts
 from bootleader.inference import _sentences as _words
-from bootleader.inference._course_of_log import history
+from bootleader.inference._interval_history import history
 from bootleader.inference._intervals import BETTING
 from bootleader.inference._log_reader import Log
 from bootleader.inference._verdict_types import Comparison, Verdict

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from bootleader.inference._course_of_log import History
+from bootleader.inference._interval_history import History
 from bootleader.inference._moments import Floats
 from bootleader.inference._sentences import number
 

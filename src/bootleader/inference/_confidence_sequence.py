@@ -105,11 +105,14 @@ class ConfidenceSequence:
         self._sums.add(new)
 
     def withdraw(self, reward: float) -> None:
-        """Take back a reward."""
+        """Take back a reward. One that was never taken in is an error where the sums show it."""
         value = self._checked(reward)
         if not self.count:
             raise ValueError(f"there is no reward to withdraw, got {reward!r}")
         self._sums.remove(value)
+        if not self._sums.is_possible:
+            self._sums.add(value)
+            raise ValueError(f"a reward to withdraw must have been taken in, got {reward!r}")
         self._found = None
 
     def _checked(self, reward: Any) -> float:

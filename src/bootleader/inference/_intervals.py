@@ -11,10 +11,11 @@ import numpy.typing as npt
 from bootleader._core.validation import real
 from bootleader.inference._moments import Floats, Moments, effective_number
 
-# What an arm needs before the Student mixture gives an answer:
+# What an arm needs before the Student mixture gives an answer. An event that has not come yet leaves no trace in the
+# effective number: the least numbers of rewards are those after which one of 2 % or 1 % has come with probability 0.98.
 GUARD: Final = 50.0  # effective rewards
-LEAST_COMPARED: Final = 3.0 * GUARD  # rewards, for a difference: what Gaussian rewards need anyway
-LEAST_ALONE: Final = 400.0  # rewards, for a mean: an event of 1 % is then missed with probability 0.018
+LEAST_COMPARED: Final = 200.0  # rewards, for a difference: what both arms have not seen cancels
+LEAST_ALONE: Final = 400.0  # rewards, for a mean
 TUNED_FOR: Final = 500.0  # rewards at which the Student mixture is tightest
 BETTING: Final = "betting (exact)"
 STUDENT: Final = "Student mixture (guarded)"

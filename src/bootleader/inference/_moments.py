@@ -151,6 +151,12 @@ class ExactSums:
             self._powers[place] += sign * power
         self.count += sign
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether some rewards have these sums; they need not if a reward was removed that had not been added."""
+        first, second = self._powers[:2]
+        return self.count * second >= first * first if self.count else not any(self._powers)
+
     def moments(self) -> tuple[int, float, float, float]:
         """Count, mean, RSS and the fourth central sum, each correctly rounded."""
         n = self.count
