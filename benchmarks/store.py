@@ -23,6 +23,8 @@ LENGTHS = (10**3, 10**4, 10**5, 10**6)
 LONG = 10**7  # only with --repeats above LONG_REPEATS: it takes some minutes and 3 GB
 LONG_REPEATS = 20
 ROUNDS = 60
+APPLIED = 200_000  # events that a replica applies
+FILE_ROWS = 50_000
 WORKERS, SECONDS = 4, 4.0
 
 
@@ -204,7 +206,7 @@ def growth(repeats: int, kind: str, url: str) -> Iterator[Measured]:
 
 def replica(repeats: int) -> Iterator[Measured]:
     button = played("sqlite://", "grown")
-    grow(button, 0, 200_000)
+    grow(button, 0, APPLIED)
     writer = button._writer
     rows: list[Any] = []
     horizon, more = writer.backend.start, True
@@ -231,7 +233,7 @@ def bulk(kind: str, url: str) -> Iterator[Measured]:
     """Files of rewards: read, checked and counted; the fastest of three."""
     from bootleader.store._bulk import read_file, reward_many
 
-    button, count, best = played(url, "bulk"), 50_000, 1e9
+    button, count, best = played(url, "bulk"), FILE_ROWS, 1e9
     writer = button._writer
     for part in range(3):
         keys = [f"bulk{part}-{number}" for number in range(count)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from benchmarks import baselines, large_k
+from benchmarks import baselines, large_k, store
 from benchmarks.measuring import Measured, as_markdown
 from bootleader.policies._two_point_weights import TWO_POINTS
 
@@ -39,6 +39,17 @@ def test_the_two_point_baseline_plays_the_same_policy(weights):
     ours = bl.simulate(bl.ReBoot(1.5, weights=weights), bandit, rounds=400, runs=400).final_regret[0]
     error = np.hypot(theirs.std() / np.sqrt(theirs.size), ours.std() / np.sqrt(ours.size))
     assert abs(theirs.mean() - ours.mean()) < 4 * error
+
+
+def test_the_calls_of_a_store_are_those_that_it_has(tmp_path, monkeypatch):
+    for name, small in (("ROUNDS", 2), ("APPLIED", 100), ("FILE_ROWS", 10), ("LENGTHS", (20, 40))):
+        monkeypatch.setattr(store, name, small)
+    url = f"sqlite:///{tmp_path}/store.db"
+    figures = [
+        *store.replica(1), *store.one_process(1, "SQLite", url), *store.bulk("SQLite", url),
+        *store.growth(1, "SQLite", url),
+    ]  # fmt: skip
+    assert all(figure.value > 0 for figure in figures)
 
 
 def test_a_bar_is_met_or_missed():

@@ -56,6 +56,16 @@ def test_a_damaged_row_is_named_and_the_rest_is_readable(store_url, button):
     assert reason_of(button.reward, ids[1], 2.0) == "damaged"
 
 
+def test_a_damaged_change_of_the_experiment_is_named(store_url, button):
+    """Not applied as it is: a summary with other numbers would change the choices, and nobody would notice."""
+    button.learn_summary("green", 100, 2.5, 1.0)
+    change(button, "UPDATE bootleader_events SET detail = replace(detail, '2.5', '9.5') WHERE kind = 6")
+    with pytest.raises(StoreError, match="of decision '#experiment'") as caught:
+        bl.Store(store_url).open("button").decide()
+    assert caught.value.reason == "damaged"
+    assert "is damaged" in str(button.check())
+
+
 def test_a_newer_store_is_refused(store, store_url, button):
     change(button, f"UPDATE bootleader_schema SET version = {_schema.VERSION + 1}")
     assert reason_of(bl.Store, store_url) == "version"

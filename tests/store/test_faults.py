@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import random
 import threading
 import time
@@ -286,6 +287,51 @@ def test_races(store, store_url):
         for number in range(12):  # two different arms in half of the races, if both could assign one
             first = at_once(*(partial(each.decide, unit=f"u{number}") for each in (units, theirs)))
             assert first[0].arm == first[1].arm
+
+
+def rush(store_url, ids, number, answers) -> None:
+    """What a process got for rewards that another one reports at the same moment."""
+    same, differing, amended = ids
+    with bl.Store(store_url, timeout=60.0) as store:
+        button = store.open("button")
+        change = button.reward if number == 0 else button.amend
+        got = [
+            [answer_of(button.reward, decision, 1.0, event=f"order-{decision}") for decision in same],
+            [answer_of(button.reward, decision, float(number)) for decision in differing],
+            [answer_of(change, decision, 10.0 + number) for decision in amended],
+        ]
+        answers.put(got)
+
+
+def answer_of(call, *args, **options) -> str:
+    try:
+        return str(call(*args, **options).value)
+    except StoreError as error:
+        return error.reason
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_two_processes_at_once(store, store_url):
+    """Two processes go through the same decisions: repeated, conflicting, and amended while they are rewarded."""
+    button = created(store)
+    ids = [[button.decide().id for _ in range(8)] for _ in range(3)]
+    context = multiprocessing.get_context("fork")
+    answers = context.Queue()
+    processes = [context.Process(target=rush, args=(store_url, ids, number, answers)) for number in range(2)]
+    for process in processes:
+        process.start()
+    got = [answers.get(timeout=120) for _ in processes]
+    for process in processes:
+        process.join(60)
+    same, differing, amended = ([sorted(pair) for pair in zip(*rows, strict=True)] for rows in zip(*got, strict=True))
+    assert same == 8 * [["already counted", "counted"]]
+    assert differing == 8 * [["conflict", "counted"]]
+    assert amended == 8 * [["counted", "counted"]]
+    rewards = button.log().set_index("id")["reward"]
+    assert rewards[ids[2]].tolist() == 8 * [11.0]  # the amendment counts, whichever came first
+    assert button.summary()["pulls"].sum() == 24
+    assert button.check(), str(button.check())
 
 
 # Size and time --------------------------------------------------------------------------------------------------------

@@ -157,6 +157,43 @@ def test_a_reward_that_was_read_for_before_a_fold_does_not_count(clocked, times,
     assert button.check(), str(button.check())
 
 
+def test_folding_while_workers_decide(store, store_url):
+    """Workers decide, reward, repeat and amend; what they did is folded all the time, under their hands."""
+    store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            with bl.Store(store_url, timeout=60.0) as mine:
+                button = mine.open("button")
+                for number in range(25):
+                    decision = button.decide().id
+                    button.reward(decision, float(number), event=f"order-{decision}")
+                    for call in (partial(button.reward, decision, float(number)), partial(button.amend, decision, 1.0)):
+                        try:
+                            call()
+                        except bl.StoreError as error:
+                            if error.reason != "folded":
+                                raise
+        except BaseException as error:
+            failed.append(error)
+
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    keeper, deleted = store.open("button"), 0
+    while any(worker.is_alive() for worker in workers):
+        deleted += keeper.fold(time.time() + 1.0)
+    for worker in workers:
+        worker.join()
+    assert not failed
+    assert deleted > 0
+    assert keeper.summary()["pulls"].sum() == 75
+    writer = keeper._writer
+    assert writer.fresh_replica(use_snapshots=False).state.to_bytes() == writer.replica().state.to_bytes()
+    assert keeper.check(), str(keeper.check())
+
+
 def test_a_damaged_fold_is_an_error(clocked, times):
     button, _ = played(clocked, times)
     button.fold(8.5)

@@ -23,7 +23,7 @@ from bootleader.store._backend import News
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._schema import POSTGRES
-from bootleader.store._sql import ALL, AT_ONCE, READ, READ_AT_ONCE, Execute, SqlBackend, intact
+from bootleader.store._sql import ALL, AT_ONCE, OF_BANDIT, READ, READ_AT_ONCE, Execute, SqlBackend, intact
 
 if TYPE_CHECKING:
     import psycopg
@@ -322,7 +322,7 @@ class PostgresBackend(SqlBackend):
         last = Snapshot.of(horizon)
         sql = f"""
             SELECT d.decision, d.time FROM bootleader_events d
-            WHERE d.experiment = ? AND {WITHIN} AND d.kind = 1 AND d.arm = ? AND d.side <> 1
+            WHERE d.experiment = ? AND {WITHIN} AND d.arm = ? AND {OF_BANDIT}
             AND NOT EXISTS (SELECT 1 FROM bootleader_events v WHERE v.experiment = d.experiment
                 AND v.decision = d.decision AND v.version = 1 AND {WITHIN.replace("txn", "v.txn")})
         """

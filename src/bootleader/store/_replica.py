@@ -8,7 +8,7 @@ from typing import Any, Final
 from bootleader.store._backend import Backend
 from bootleader.store._context_choice import chooser_of
 from bootleader.store._errors import DuplicateKey, StoreError
-from bootleader.store._events import Kind
+from bootleader.store._events import EXPERIMENT, Kind
 from bootleader.store._model_sums import context_of_reward
 from bootleader.store._settings import Settings
 from bootleader.store._state import OpenDecisions, State
@@ -92,6 +92,9 @@ class Replica:
                     self._begin(upto, True)  # some of what was not read yet is gone
                     self.chooser = chooser_of(self.state, self.chooser.experiment)
                     continue
+            if any(row[1] == Kind.CHANGE for row in news.rows):
+                # What changed is in a column that the replica's checksum leaves out: this raises if one is damaged.
+                self.backend.chain(self.experiment, EXPERIMENT)
             if news.rows:
                 self._apply(news.rows)
             self.horizon, more = news.horizon, news.more
@@ -104,9 +107,9 @@ class Replica:
     def _remember(self, rows: Sequence[Sequence[Any]]) -> None:
         """Keep what a reward copies from its decision, of the last ones: it need not be read again."""
         recent = self.recent
-        for row in rows:
-            if row[1] == Kind.DECISION:
-                recent[row[2]] = (row[4], row[7], row[8], context_of_reward(row[12]))
+        for _, kind, decision, _, arm, _, _, round_, side, *_, context in rows:
+            if kind == Kind.DECISION:
+                recent[decision] = (arm, round_, side, context_of_reward(context))
         if len(recent) > 2 * RECENT:
             for decision in list(recent)[:-RECENT]:
                 del recent[decision]

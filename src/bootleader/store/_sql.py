@@ -12,12 +12,13 @@ from typing import Any, Final
 from bootleader._core.printable_text import shown
 from bootleader.store._backend import Backend, Fold, Found
 from bootleader.store._errors import DuplicateKey, StoreError
-from bootleader.store._events import COLUMNS, CORE, Event
+from bootleader.store._events import COLUMNS, CORE, Event, Kind, Side
 from bootleader.store._schema import VERSION, statements
 
 READ: Final = ", ".join(("seq", *CORE, "detail", "context"))
 ALL: Final = ", ".join(("seq", *COLUMNS))
 MARKS: Final = ", ".join("?" for _ in COLUMNS)
+OF_BANDIT: Final = f"d.kind = {Kind.DECISION.value} AND d.side <> {Side.HOLDOUT.value}"  # decisions outside the holdout
 AT_ONCE: Final = 5_000  # rows of one query
 READ_AT_ONCE: Final = 50_000  # events that a replica reads and applies at once
 
@@ -279,7 +280,7 @@ class SqlBackend(Backend):
     def folding(self, experiment: int, horizon: str) -> Iterator[str]:
         sql = f"""
             SELECT decision FROM bootleader_events WHERE experiment = ? AND decision > ?
-            GROUP BY decision HAVING max(version) > 0 AND count(assignment) = 0 AND max(kind) <> 6
+            GROUP BY decision HAVING max(version) > 0 AND count(assignment) = 0 AND max(kind) <> {Kind.CHANGE.value}
             AND sum(CASE WHEN {self.within} THEN 1 ELSE 0 END) = count(*) ORDER BY decision LIMIT {AT_ONCE}
         """
         last = ""

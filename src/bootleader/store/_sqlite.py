@@ -26,7 +26,7 @@ from bootleader.store._backend import News
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._schema import SQLITE
-from bootleader.store._sql import MARKS, READ, READ_AT_ONCE, Execute, SqlBackend
+from bootleader.store._sql import MARKS, OF_BANDIT, READ, READ_AT_ONCE, Execute, SqlBackend
 
 if TYPE_CHECKING:
     import apsw
@@ -252,9 +252,9 @@ class SqliteBackend(SqlBackend):
         return count
 
     def open_decisions(self, experiment: int, arm: int, horizon: str) -> list[tuple[str, float]]:
-        sql = """
+        sql = f"""
             SELECT d.decision, d.time FROM bootleader_events d
-            WHERE d.experiment = ? AND d.seq <= ? AND d.kind = 1 AND d.arm = ? AND d.side <> 1
+            WHERE d.experiment = ? AND d.seq <= ? AND d.arm = ? AND {OF_BANDIT}
             AND NOT EXISTS (SELECT 1 FROM bootleader_events v WHERE v.experiment = d.experiment
                 AND v.decision = d.decision AND v.version = 1 AND v.seq <= ?)
         """

@@ -169,10 +169,11 @@ class State:
         """Take in events that were not applied before."""
         if not rows:
             return
-        changes = [row for row in rows if row[1] == CHANGE]
-        for row in sorted(changes, key=lambda row: int(row[3])):
+        changes = sorted((row for row in rows if row[1] == CHANGE), key=lambda row: int(row[3]))  # by version
+        for row in changes:
             self._check(row)
-            self._change(json.loads(row[11]), int(row[7]))
+            *_, round_, _, _, _, detail, _ = row
+            self._change(json.loads(detail), int(round_))
         added: dict[int, list[float]] = {}
         arms, lacking = self.arms, self.lacking
         simple = self._simple
