@@ -26,7 +26,10 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 FILE = re.compile(r"(?<![\w/.])((?:[\w-]+/)+[\w-]+\.(?:py|md|ya?ml|toml))\b")
 BASES = (ROOT, DOCS, DOCS / "api", ROOT / "src" / "bootleader")
-EXAMPLES = {"src/bootleader/policies/plain_noise.py", "src/bootleader/bandits/uniform_rewards.py"}  # of new files
+EXAMPLES = {
+    "src/bootleader/policies/plain_noise.py",
+    "src/bootleader/bandits/families/uniform_rewards.py",
+}  # of new files
 
 
 build = import_file(DOCS / "build.py", "docs_build")
@@ -95,19 +98,19 @@ def test_the_api_reference_has_every_public_name_once():
 
 
 @pytest.mark.parametrize(
-    ("kind", "file", "first", "name"),
-    [("policies", "plain_noise", 0, "PlainNoise"), ("bandits", "uniform_rewards", 1, "UniformBandit")],
+    ("kind", "file", "block", "name"),
+    [("policies", "plain_noise", 0, "PlainNoise"), ("bandits", "families/uniform_rewards", 1, "UniformBandit")],
 )
-def test_a_new_class_is_public_by_its_file_and_the_registry(tmp_path, kind, file, first, name):
+def test_a_new_class_is_public_by_its_file_and_the_registry(tmp_path, kind, file, block, name):
     """The example of CONTRIBUTING in a copy of the package: two files change, the rows of the tests are the third."""
     shutil.copytree(ROOT / "src" / "bootleader", tmp_path / "bootleader", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(DOCS / "api", tmp_path / "api")
     package = tmp_path / "bootleader" / kind
-    code = "".join(code for _, code in blocks_of(ROOT / "CONTRIBUTING.md")[: first + 1])
-    (package / f"{file}.py").write_text(code, encoding="utf-8")
+    (package / f"{file}.py").write_text(blocks_of(ROOT / "CONTRIBUTING.md")[block][1], encoding="utf-8")
     registry = (package / "__init__.py").read_text(encoding="utf-8")
     registry = registry.replace("__all__ = [", f'__all__ = [\n    "{name}",')
-    (package / "__init__.py").write_text(f"from bootleader.{kind}.{file} import {name}\n{registry}", encoding="utf-8")
+    module = f"bootleader.{kind}.{file.replace('/', '.')}"
+    (package / "__init__.py").write_text(f"from {module} import {name}\n{registry}", encoding="utf-8")
     listed = run_python(
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); sys.path.append(sys.argv[2])\n"
         "import build, bootleader; assert sys.argv[1] in bootleader.__file__\n"

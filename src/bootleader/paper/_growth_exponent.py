@@ -15,7 +15,7 @@ LINEAR_FROM = 0.85  # exponents above this are called linear; a logarithm has 0,
 
 HOW = (
     "Growth exponent: g = log2[(R(T) − R(T/2)) / (R(T/2) − R(T/4))], with R the mean regret over the same runs "
-    "stopped at T, T/2 and T/4. If R(T) = a + b·T^β it is β whatever a and b; a straight line gives 1, a logarithm "
+    "stopped at T, T/2 and T/4. If R(T) = c + b·T^β it is β for all b and c; a straight line gives 1, a logarithm "
     f"0. Its 95 % interval is the percentile bootstrap over runs ({RESAMPLES:,} resamples). Regret is called linear "
     f"if the whole interval lies above {LINEAR_FROM:g}, sublinear if the whole interval lies below. A claim whose "
     "interval lies on both sides of its line, or whose number cannot be computed, is undecided."

@@ -72,8 +72,8 @@ def _table() -> Table:
     shown.columns = pd.Index(headings)
     note = (
         "Not a table of the paper, which gives the formulas. Unit noise, so that σ_a is the ratio r; the share is that "
-        "of PRSS in the expected variance of the index. The theorem asks for more than 1.5; at 1.5 C2 and M are "
-        "infinite."
+        "of PRSS in the expected variance of the index. The theorem asks for more than 1.5; C2 and M are infinite "
+        "at 1.5."
     )
     return Table("formulas", "The theorem’s constants, and the share of PRSS in the exploration", shown, data, note)
 
