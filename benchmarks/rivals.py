@@ -17,15 +17,20 @@ GAUSSIAN = bl.GaussianBandit(bl.Uniform(0, 1, arms=ARMS))
 CLICKS = bl.BernoulliBandit(bl.Uniform(0.2, 0.8, arms=ARMS))
 REBOOT = bl.ReBoot(sigma_a=1.5)
 ROOT_SEARCH = (bl.KLUCB, bl.BayesUCB)
-CONFIDENCE_BOUNDS = (bl.UCBTuned, bl.UCBV, bl.MOSS, bl.CHK)
-WITH_HISTORY = (bl.RBSDA(), bl.LBSDA(), bl.WRSDA(), bl.NPTS())
+CLOSED_FORM = (bl.UCBTuned, bl.UCBV, bl.MOSS, bl.CHK, bl.IMED)
+SHARES = bl.BetaBandit(bl.Uniform(0.2, 0.8, arms=ARMS), 3.0)
+WITH_HISTORY = (
+    (bl.RBSDA(), GAUSSIAN), (bl.LBSDA(), GAUSSIAN), (bl.WRSDA(), GAUSSIAN), (bl.NPTS(), SHARES), (bl.NPTS(), CLICKS),
+    (bl.Giro(), CLICKS),
+)  # fmt: skip
 SHORT, LONG = 2_500, 20_000
 
 
-def seconds_a_round(policy: Policy, rounds: int = ROUNDS, runs: int = RUNS) -> float:
+def seconds_a_round(policy: Policy, rounds: int = ROUNDS, runs: int = RUNS, bandit: bl.Bandit | None = None) -> float:
     """On rewards that the policy takes."""
-    unbounded = policy.reward_range == (-math.inf, math.inf)
-    simulation = bl.simulate(policy, GAUSSIAN if unbounded else CLICKS, rounds=rounds, runs=runs, seed=1)
+    if bandit is None:
+        bandit = GAUSSIAN if policy.reward_range == (-math.inf, math.inf) else CLICKS
+    simulation = bl.simulate(policy, bandit, rounds=rounds, runs=runs, seed=1)
     return float(simulation.seconds[0]) / runs / rounds
 
 
@@ -33,7 +38,7 @@ def bar_of(policy: Policy) -> float | None:
     """At most so many times ReBoot's time."""
     if isinstance(policy, ROOT_SEARCH):
         return 40.0
-    return 5.0 if isinstance(policy, CONFIDENCE_BOUNDS) else None
+    return 5.0 if isinstance(policy, CLOSED_FORM) else None
 
 
 def kilobytes(policy: Policy, rounds: int) -> float:
@@ -63,9 +68,11 @@ def measure(repeats: int) -> Iterator[Measured]:
     for policy in (REBOOT, *everyone):
         yield Measured(section, str(policy), kilobytes(policy, 20_000), "kB")
     section = "How the time a round grows from 2,500 to 20,000 rounds"
-    for policy in WITH_HISTORY:
+    for policy, bandit in WITH_HISTORY:
         pairs = [
-            (seconds_a_round(policy, SHORT, 8), seconds_a_round(policy, LONG, 4)) for _ in range(max(3, repeats // 3))
+            (seconds_a_round(policy, SHORT, 8, bandit), seconds_a_round(policy, LONG, 4, bandit))
+            for _ in range(max(3, repeats // 3))
         ]
         short, long = (min(column) for column in zip(*pairs, strict=True))
-        yield Measured(section, f"{policy}: exponent", math.log(long / short) / math.log(LONG / SHORT))
+        what = f"{policy} on {type(bandit).__name__}: exponent"
+        yield Measured(section, what, math.log(long / short) / math.log(LONG / SHORT))

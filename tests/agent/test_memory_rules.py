@@ -95,6 +95,16 @@ def test_probabilities_are_those_of_the_choices(policy: Any) -> None:
 HISTORY = [policy for policy in POLICIES if isinstance(policy.rule, bl.ChoiceRule) and policy.rule.history]
 
 
+@pytest.mark.parametrize("policy", [bl.Exp3(rate=0.1), bl.TsallisINF(), bl.TsallisINF(reduced_variance=True)], ids=str)
+def test_the_first_reward_of_an_arm_that_is_new_since_the_choice(policy: Any) -> None:
+    """Its probability is that of now: it had none when the choice was made."""
+    agent = used(policy)
+    agent.pull()
+    agent.add_arm("new")
+    agent.update("new", 0.5)
+    assert 0.0 < agent.probabilities()["new"] < 1.0
+
+
 @pytest.mark.parametrize("policy", HISTORY, ids=str)
 def test_a_policy_that_needs_the_history_is_for_simulations(policy: Any) -> None:
     with pytest.raises(TypeError, match=r"does not grow with the rounds.*simulate it instead"):

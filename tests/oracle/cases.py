@@ -56,6 +56,7 @@ OTHER_POLICY_CASES = [
     _by_index(bl.KLUCB("poisson"), naive.kl_ucb("poisson")),
     PolicyCase(bl.IMED(), naive.NaiveIMED("bernoulli")),
     PolicyCase(bl.IMED("gaussian", sd=0.5), naive.NaiveIMED("gaussian", 0.5)),
+    PolicyCase(bl.IMED("exponential"), naive.NaiveIMED("exponential"), bandit="exponential"),
     PolicyCase(bl.BetaThompson(), naive.NaiveBetaThompson()),
     PolicyCase(bl.BetaThompson(a=0.5, b=2.0), naive.NaiveBetaThompson(0.5, 2.0)),
     PolicyCase(bl.RBSDA(), naive.NaiveRBSDA()),

@@ -12,12 +12,16 @@ from scipy import stats
 
 import bootleader as bl
 from bootleader._core.rng import Stream
-from bootleader._core.rules import ArmHistory, Contest, SharedStatistics
+from bootleader._core.rules import ArmHistory, Contest, SharedStatistics, history_of
 from bootleader.policies import _posterior_quantiles as quantiles
-from bootleader.policies import exp3, npts, tsallis_inf
-from tests.oracle.naive import ByIndex
+from bootleader.policies import exp3, giro, npts, tsallis_inf
+from bootleader.simulation._blocks import Block
+from bootleader.simulation._simulate import checkpoint_rounds
+from tests.oracle.naive import ByIndex, NaiveBetaThompson, NaiveIMED, kl_ucb
+from tests.oracle.test_oracle_exact import assert_same_bits
 from tests.oracle.test_oracle_statistical import regret_p_value
 from tests.oracle.twins.adversarial import NaiveExp3, NaiveTsallisINF
+from tests.oracle.twins.bayes_ucb import bayes_ucb
 from tests.oracle.twins.best_arm import NaiveSuccessiveRejects, NaiveTopTwoThompson
 from tests.oracle.twins.confidence_bounds import moss, ucb_v
 from tests.oracle.twins.duels import NaiveDuels
@@ -58,8 +62,20 @@ def chk_without_two(y, rng, arm, t):
     return float(y.mean() + y.std() * math.sqrt(t ** (2 / len(y)) - 1))
 
 
+@dataclass
+class FailuresForSuccesses(NaiveBetaThompson):
+    """The two parameters of the posterior exchanged."""
+
+    def choose(self, history, rng):
+        return super().choose([[1 - reward for reward in rewards] for rewards in history], rng)
+
+
 # A twin with a mistake: the comparison of regrets must reject it.
 MISTAKES = {
+    "KL-UCB: Gaussian": (bl.KLUCB(), ByIndex(kl_ucb("gaussian", 1.0)), "bernoulli"),
+    "Bayes-UCB: Gaussian": (bl.BayesUCB(), ByIndex(bayes_ucb("gaussian", 1.0)), "bernoulli"),
+    "IMED: another sd": (bl.IMED("gaussian", sd=2.0), NaiveIMED("gaussian", 0.2), "gaussian"),
+    "Beta Thompson: failures": (bl.BetaThompson(), FailuresForSuccesses(), "bernoulli"),
     "UCB-Tuned: no minimum": (bl.UCBTuned(), ByIndex(ucb_v(0.5, 0.3, 1.0)), "bernoulli"),
     "UCB-V: no last term": (bl.UCBV(), ByIndex(ucb_v(c=0.0)), "bernoulli"),
     "MOSS: horizon for t": (bl.MOSS(sd=0.5), ByIndex(moss(0.5, arms=3, horizon=10_000)), "gaussian"),
@@ -110,6 +126,49 @@ def test_rejection_decides_as_often_as_an_index_of_npts_is_beyond(quantile, is_l
     share = float(np.mean(direct < best if is_last else direct > best))
     assert stats.binomtest(len(beyond), draws, share).pvalue > LEVEL / 4
     assert stats.ks_2samp(beyond, direct[direct < best] if is_last else direct[direct > best]).pvalue > LEVEL / 4
+
+
+@pytest.mark.parametrize("high", [0, 3, 40])
+@pytest.mark.parametrize(("index", "params"), [(npts.npts_index, (6.0,)), (giro.giro_index, (0.5,))])
+def test_draws_from_zeros_and_ones_have_the_law_of_the_general_ones(index, params, high):
+    """NPTS and Giro have a closed form for them: Kolmogorov-Smirnov tests at a joint level of 1e-3."""
+    rewards = np.array([1.0] * high + [0.0] * (40 - high))
+    values = list(rewards - rewards[0])
+    fast = history_of(values, 40, float(rewards[0]), float(np.mean(values)), float(40 * np.var(values)))
+    slow = fast._replace(lowest=fast.lowest - 1.0, at_lowest=0, at_highest=0)  # more than two values, it seems
+    stream = stream_from(9)
+    found = [[index(params, arm, Contest(-math.inf, False), stream) for _ in range(4_000)] for arm in (fast, slow)]
+    assert stats.ks_2samp(*np.round(found, 9)).pvalue > LEVEL / 6
+
+
+def test_indices_that_are_bounded_lead_as_often_as_if_all_were_computed():
+    """Long runs, so that bounds hold for many rounds, with ties: bit for bit."""
+    for policy, bandit in (
+        (bl.KLUCB(), bl.BernoulliBandit([0.5, 0.5, 0.4, 0.0])),
+        (bl.KLUCB("exponential"), bl.ExponentialBandit([1.0, 0.9])),
+        (bl.CHK(), bl.GaussianBandit([1e6 + 0.1, 1e6, 1e6])),
+    ):
+        assert_same_bits(Block(policy, bandit, 3, 0, 3, 1_500, checkpoint_rounds(1_500, 30)))
+
+
+@pytest.mark.parametrize("family", ["bernoulli", "gaussian", "exponential", "poisson"])
+def test_imed_chooses_an_arm_with_the_smallest_index(family):
+    """The tangents exclude no arm that has it; 1,500 rounds, with arms that start at an end of the range."""
+    rule, rng = bl.IMED(family, sd=0.5).rule, np.random.default_rng(4)
+    draw = {
+        "bernoulli": lambda k: float(rng.random() < (0.5, 0.6, 0.02)[k]), "poisson": lambda k: float(rng.poisson(k)),
+        "gaussian": lambda k: rng.normal(0.1 * k, 0.5), "exponential": lambda k: rng.exponential(1.0 + 0.1 * k),
+    }[family]  # fmt: skip
+    rewards = [[draw(k)] for k in range(3)]
+    memory, stream = np.zeros(rule.memory(3, 0)), stream_from(1)
+    for t in range(3, 1_500):
+        count, mean = np.array([float(len(y)) for y in rewards]), np.array([float(np.mean(y)) for y in rewards])
+        arms = type("View", (), {"count": count, "mean": mean})
+        chosen = rule.choose(rule.params, arms, memory, SharedStatistics(0.0, t, 3, math.inf), stream)
+        twin = NaiveIMED(family, 0.5)
+        cost = [s * twin.evidence(m, max(mean)) + math.log(s) for s, m in zip(count, mean, strict=True)]
+        assert cost[chosen] == pytest.approx(min(cost), rel=1e-9, abs=1e-9)
+        rewards[chosen].append(draw(chosen))
 
 
 @pytest.mark.parametrize("losses", [[0.0, 0.0, 0.0], [0.0, 5.0, 1e6], [3.0, 3.0 + 1e-12, 40.0], [0.0] + [1e9] * 30])

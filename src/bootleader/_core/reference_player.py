@@ -18,7 +18,6 @@ from bootleader._core.half_life import RENEWALS, moved_anchor, remembered_rounds
 from bootleader._core.moments import pebay, pooled_kurtosis, pooled_variance, welford
 from bootleader._core.rng import Purpose, Stream, below, next_word, run_stride, stream_state, uniform
 from bootleader._core.rules import (
-    ArmHistory,
     ArmStatistics,
     ArmsView,
     ChoiceRule,
@@ -28,6 +27,7 @@ from bootleader._core.rules import (
     Noise,
     Rule,
     SharedStatistics,
+    history_of,
 )
 from bootleader._core.sampling import fair_binomial, finish_normal, studentise
 
@@ -238,10 +238,7 @@ class HistoryPlayer(Player):
         return contest(index, [self.count[k] for k in ready])
 
     def _index(self, k: int, best: float, is_last: bool) -> Any:
-        history = ArmHistory(
-            self.history[k], 0, int(self.count[k]), self.anchor[k], self.drift[k], self.rss[k], min(self.history[k]),
-            max(self.history[k]),
-        )  # fmt: skip
+        history = history_of(self.history[k], self.count[k], self.anchor[k], self.drift[k], self.rss[k])
         return self.rule.resample(self.rule.params, history, Contest(best, is_last), self.spare)
 
 

@@ -46,6 +46,16 @@ class ArmHistory(NamedTuple):
     rss: Any
     lowest: Any  # smallest difference
     highest: Any  # largest difference
+    at_lowest: Any = 0.0  # number of rewards with the smallest, and
+    at_highest: Any = 0.0  # with the largest difference
+
+
+def history_of(values: list[float], count: float, anchor: float, drift: float, rss: float) -> ArmHistory:
+    """An arm's history from a list of its differences from the first reward."""
+    lowest, highest = min(values), max(values)
+    return ArmHistory(
+        values, 0, int(count), anchor, drift, rss, lowest, highest, values.count(lowest), values.count(highest)
+    )
 
 
 class Contest(NamedTuple):
@@ -124,6 +134,9 @@ class IndexRule:
         Whether the law reads fourth moments: the arm's own, and the pooled kurtosis.
     every_round : bool
         Whether the laws of all arms change in every round, because they read the pulls so far.
+    grows : bool
+        Whether an index never falls while only the pulls so far grow. Rules without noise that are renewed every round
+        are then simulated faster: most indices are bounded instead of computed.
     epsilon : float
         Probability of a uniformly random arm instead.
     half_life : float
@@ -145,8 +158,14 @@ class IndexRule:
     pooled: bool = False
     fourth_moment: bool = False
     every_round: bool = False
+    grows: bool = False
     epsilon: float = 0.0
     half_life: float = math.inf
+
+    @property
+    def uses_bounds(self) -> bool:
+        """Whether most indices can be bounded instead of computed."""
+        return self.every_round and self.grows and self.noise == Noise.NONE and self.epsilon == 0.0
 
     def uses_leader_tree(self, arms: int) -> bool:
         """Tell whether the leader among so many arms is found without drawing every index.

@@ -15,10 +15,10 @@ from bootleader.agent._arm_state import ArmState
 from bootleader.agent._laws import Laws
 from bootleader.agent._learner import Learner
 from bootleader.agent._random_streams import Streams
-from bootleader.policies import bayes_ucb, maillard_sampling, top_two_thompson
+from bootleader.policies import bayes_ucb, imed, maillard_sampling, top_two_thompson
 
 # Rules whose memory is for intermediate results: what a choice leaves in it, the next may find or not.
-SCRATCH: Final = (maillard_sampling.choose, bayes_ucb.choose, top_two_thompson.choose)
+SCRATCH: Final = (maillard_sampling.choose, bayes_ucb.choose, imed.choose, top_two_thompson.choose)
 
 
 def remembers_nothing(rule: ChoiceRule) -> bool:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bootleader._core.moments import LARGEST_FOURTH_POWER, welford
 from bootleader._core.reference_player import contest
 from bootleader._core.rng import Purpose, Stream, run_stride, stream_state
-from bootleader._core.rules import ArmHistory, Contest, HistoryRule, IndexRule, Rule
+from bootleader._core.rules import Contest, HistoryRule, IndexRule, Rule, history_of
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Journal, Store
 from bootleader.agent._initial_pulls import InitialPulls
@@ -282,7 +282,5 @@ class HistoryLearner(Learner):
 
     def _index(self, slot: int, best: float, is_last: bool, stream: Stream | SpareStream) -> float:
         rule, arm = self.rule, self.arms[slot]
-        history = ArmHistory(
-            arm.history, 0, int(arm.count), arm.anchor, arm.drift, arm.rss, min(arm.history), max(arm.history)
-        )
+        history = history_of(arm.history, arm.count, arm.anchor, arm.drift, arm.rss)
         return rule.resample(rule.params, history, Contest(best, is_last), stream)

@@ -23,34 +23,21 @@ RUNS: Final = 2_000
 RESCALED_RUNS: Final = 500  # in the other unit, where policies differ by factors
 LONG: Final = 20_000  # rounds of the problems that are not in the suite
 
-# Runs of slow policies at full size, by name and family of the rewards ("" for all families): with them the leaderboard
-# takes less than 20 minutes on two idle cores.
-FEWER_RUNS: Final[dict[tuple[str, str], int]] = {
-    ("Giro", ""): 20,
-    ("NPTS", ""): 20,
-    ("WRSDA", ""): 100,
-    ("BootstrappedUCB", ""): 100,
-    ("KLUCB", "bernoulli"): 200,
-    ("KLUCB", "exponential"): 200,
-    ("KLUCB", "gaussian"): 1_000,
-    ("BayesUCB", ""): 100,
-    ("MultiplierBootstrap", ""): 400,
-    ("MaillardSampling", ""): 500,
-    ("KLMaillardSampling", ""): 500,
-    ("EnsembleSampling", ""): 500,
-    ("TsallisINF", ""): 500,
-    ("Exp3", ""): 500,
-    ("CHK", ""): 500,
-    ("MOSS", ""): 500,
-    ("BetaThompson", ""): 1_000,
-    ("UCBTuned", ""): 1_000,
-    ("UCBV", ""): 1_000,
-    ("IMED", ""): 1_000,
-    ("RBSDA", ""): 1_000,
-    ("LBSDA", ""): 1_000,
+# Runs of slow policies at full size: with them the leaderboard takes less than 20 minutes on two idle cores.
+FEWER_RUNS: Final = {
+    "WRSDA": 200,
+    "BootstrappedUCB": 500,
+    "BayesUCB": 500,
+    "KLMaillardSampling": 500,
+    "EnsembleSampling": 500,
+    "MultiplierBootstrap": 500,
+    "MaillardSampling": 1_000,
+    "NPTS": 1_000,
+    "Giro": 1_000,
 }
-# Most rounds of policies whose round takes the longer the more rewards there are; they play one unit only.
-LONGEST: Final = {"Giro": LONG, "NPTS": LONG, "WRSDA": LONG}
+# Most rounds of policies whose round takes the longer the more rewards there are.
+LONGEST: Final = {"WRSDA": LONG}
+ONE_UNIT: Final = ("Giro", "NPTS")  # fast where rewards are zeros and ones, and slow in another unit
 
 GAUSSIAN, BERNOULLI, EXPONENTIAL = "Gaussian", "Bernoulli", "exponential"
 HEAVY, UNEQUAL = "heavy tails", "unequal noise"
@@ -89,12 +76,11 @@ def runs_of(policy: Policy) -> int:
 
     Examples
     --------
-    >>> from bootleader import KLUCB
-    >>> runs_of(KLUCB("bernoulli")), runs_of(KLUCB("gaussian"))
-    (200, 1000)
+    >>> from bootleader import KLUCB, NPTS
+    >>> runs_of(KLUCB("bernoulli")), runs_of(NPTS())
+    (2000, 1000)
     """
-    name, family = type(policy).__name__, str(policy.parameters.get("family", ""))
-    return FEWER_RUNS.get((name, family), FEWER_RUNS.get((name, ""), RUNS))
+    return FEWER_RUNS.get(type(policy).__name__, RUNS)
 
 
 def runs_at(size: Size, full: int) -> int:
@@ -130,12 +116,19 @@ PROBLEMS: Final[dict[str, Problem]] = {
 } | {name: Problem(bandit, LONG, group, words) for name, (bandit, group, words) in _NAMED.items()}
 
 # Only for the comparison with published figures.
+LOW: Final = (0.1,) + 3 * (0.01,) + 3 * (0.03,) + 3 * (0.05,)
 PUBLISHED_ONLY: Final[dict[str, Problem]] = {
-    name: Problem(BernoulliBandit(means), LONG, BERNOULLI, words)
-    for name, means, words in (
-        ("bern .8/.9", (0.8, 0.9), "2 Bernoulli arms"),
-        ("bern .5/.6", (0.5, 0.6), "2 Bernoulli arms"),
-        ("bern10 low", (0.1,) + 3 * (0.01,) + 3 * (0.03,) + 3 * (0.05,), "10 Bernoulli arms, .1, 3 × .01, .03, .05"),
-        ("bern8 close", (0.9,) + 7 * (0.85,), "8 Bernoulli arms, .9 and 7 × .85"),
+    name: Problem(BernoulliBandit(means), rounds, BERNOULLI, words)
+    for name, means, rounds, words in (
+        ("bern .8/.9", (0.8, 0.9), LONG, "2 Bernoulli arms"),
+        ("bern .5/.6", (0.5, 0.6), LONG, "2 Bernoulli arms"),
+        (
+            "bern10 low",
+            (0.1,) + 3 * (0.01,) + 3 * (0.03,) + 3 * (0.05,),
+            LONG,
+            "10 Bernoulli arms, .1, 3 × .01, .03, .05",
+        ),
+        ("bern8 close", (0.9,) + 7 * (0.85,), LONG, "8 Bernoulli arms, .9 and 7 × .85"),
+        ("bern9 steps", tuple(k / 10 for k in range(1, 10)), 30_000, "9 Bernoulli arms, .1, .2, ... , .9"),
     )
 }

@@ -13,7 +13,15 @@ from bootleader.bandits import BernoulliBandit, Uniform
 from bootleader.paper._bootstrap_intervals import Floats, Interval, quotient
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._contenders import contender_for, contenders, plays
-from bootleader.paper._leaderboard_problems import LONGEST, PROBLEMS, RESCALED_RUNS, RUNS, runs_at, runs_of
+from bootleader.paper._leaderboard_problems import (
+    LONGEST,
+    ONE_UNIT,
+    PROBLEMS,
+    RESCALED_RUNS,
+    RUNS,
+    runs_at,
+    runs_of,
+)
 from bootleader.paper._paper_policies import ORACLE_TS
 from bootleader.paper._report_part import Size
 from bootleader.policies import Knowledge, Policy
@@ -62,7 +70,7 @@ def rescaled_cells(size: Size) -> dict[tuple[str, str], Cell]:
 
     found = {}
     for name, title, policy in entries():
-        if title in SUITE and not policy.equivariant and name not in LONGEST:
+        if title in SUITE and not policy.equivariant and name not in ONE_UNIT:
             cell = PROBLEMS[title].cell(size, policy, min(RESCALED_RUNS, runs_of(policy)), rescaled=True)
             if plays(policy, cell.bandit):
                 found[name, title] = cell

@@ -43,6 +43,8 @@ class Published:
         The mean regret.
     standard_deviation : float
         Of the regret over the runs; NaN if it is not given.
+    realised : bool
+        Whether their regret is that of the rewards that were paid, instead of the arms' means.
     """
 
     source: str
@@ -53,6 +55,14 @@ class Published:
     runs: int
     figure: float
     standard_deviation: float
+    realised: bool = False
+
+    @property
+    def reward_noise(self) -> float:
+        """Standard deviation that the best arm's rewards add to a realised regret, which has the same expectation."""
+        arms = (PROBLEMS | PUBLISHED_ONLY)[self.problem].bandit.parameters_of(0, np.zeros(1, np.uint64))
+        best = int(np.argmax(arms.mean[:, 0]))
+        return math.sqrt(self.rounds) * float(arms.sd[best, 0]) if self.realised else 0.0
 
     def cell(self, size: Size) -> Cell:
         """Our simulation of it: anytime policies, so that shorter horizons are checkpoints of the longest."""
@@ -91,7 +101,7 @@ def published() -> tuple[Published, ...]:
             found.append(
                 Published(
                     row["source"], row["table"], row["problem"], policy, int(row["rounds"]), int(row["runs"]),
-                    float(row["figure"]), float(row["standard_deviation"] or math.nan),
+                    float(row["figure"]), float(row["standard_deviation"] or math.nan), row["regret"] == "realised",
                 )
             )  # fmt: skip
     return tuple(found)
@@ -124,6 +134,7 @@ def beside(size: Size, results: Results) -> list[Beside]:
         mean, error = result.over_time[0, 0, :, int(at[0])]
         sd = float(error) * math.sqrt(cell.runs)
         their_sd = sd if math.isnan(figure.standard_deviation) else figure.standard_deviation
+        their_sd = math.hypot(their_sd, figure.reward_noise)
         found.append(Beside(figure, float(mean), float(error), their_sd / math.sqrt(figure.runs)))
     return found
 
@@ -156,6 +167,7 @@ def table(rows: list[Beside]) -> Table:
     differing = sum(row.verdict == DIFFERS for row in rows)
     note = (
         f"Figure ± standard error. A figure agrees if it is within {STANDARD_ERRORS:g} standard errors of both: "
-        f"{len(rows) - differing} of {len(rows)} do. Where a source gives no standard deviation, ours stands for it."
+        f"{len(rows) - differing} of {len(rows)} do. Where a source gives no standard deviation, ours stands for it. "
+        "Where it counts the rewards that were paid instead of the arms' means, that of the rewards is added."
     )
     return Table("leaderboard-published", "Published figures beside ours", shown, data, note)

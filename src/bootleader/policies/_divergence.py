@@ -34,6 +34,22 @@ def divergence(family: Any, sd: Any, p: Any, q: Any) -> Any:
     return q - p + _entropy_term(p, q)
 
 
+def coordinate(family: Any, q: Any) -> Any:
+    """The function of q in which the divergence from any p to q is convex: 1 / q for exponential rewards, else q."""
+    return 1.0 / q if family == EXPONENTIAL and q > 0.0 else q
+
+
+def slope(family: Any, sd: Any, p: Any, q: Any) -> Any:
+    """Derivative of the divergence from p to q by :func:`coordinate`; infinite where q is at the end of the range."""
+    if family == GAUSSIAN:
+        return (q - p) / (sd * sd)
+    if q <= 0.0 or (family == BERNOULLI and q >= 1.0):
+        return math.inf
+    if family == BERNOULLI:
+        return (q - p) / (q * (1.0 - q))
+    return p - q if family == EXPONENTIAL else 1.0 - p / q
+
+
 def _entropy_term(p: Any, q: Any) -> Any:
     """P log(p / q), continued to p = 0."""
     if p <= 0.0:

@@ -42,4 +42,4 @@ class CHK(Policy):
 
     @property
     def rule(self) -> IndexRule:
-        return IndexRule(law, Noise.NONE, initial_pulls=3, every_round=True)
+        return IndexRule(law, Noise.NONE, initial_pulls=3, every_round=True, grows=True)

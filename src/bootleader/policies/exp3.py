@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from bootleader._core.elementary import exp, log
 from bootleader._core.rules import ChoiceRule
@@ -13,6 +13,7 @@ from bootleader.policies._memory_size import MemorySize
 from bootleader.policies._probability_choice import drawn
 from bootleader.policies.base import Knowledge, Policy
 
+ROUNDING: Final = 1e-9  # of the sum of probabilities
 FROM_HORIZON = 0.0  # the rate as a parameter of the rule, where it is computed from the number of rounds
 
 
@@ -46,8 +47,18 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
 
 def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: Any, stream: Any) -> None:
     """Add rate / K times the importance-weighted reward to the arm's log weight."""
-    weigh(params, memory, shared)
+    if memory[2 * arm + 1] == 0.0 or abs(sum_of_chances(memory, shared.arms) - 1.0) > ROUNDING:
+        weigh(params, memory, shared)
     memory[2 * arm] += rate_of(params, shared) / shared.arms * reward / memory[2 * arm + 1]
+    memory[2 * arm + 1] = 0.0
+
+
+def sum_of_chances(memory: Any, arms: Any) -> Any:
+    """The sum of the probabilities in the memory: 1 after a choice, until a reward or other arms make them old."""
+    total = 0.0
+    for k in range(arms):
+        total += memory[2 * k + 1]
+    return total
 
 
 @dataclass(frozen=True, repr=False)

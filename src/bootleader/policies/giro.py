@@ -12,6 +12,7 @@ from bootleader._core.rules import HistoryRule
 from bootleader._core.sampling import binomial, fair_binomial
 from bootleader._core.tilted_rejection import LEAST_TERMS, ROUNDING, accept_tilted, bound_excludes, bound_pays
 from bootleader._core.validation import real
+from bootleader.policies._two_values import NO, number_at_highest
 from bootleader.policies.base import MOST_PSEUDO_REWARDS, Knowledge, Policy
 
 
@@ -20,6 +21,7 @@ def giro_index(params: Any, history: Any, contest: Any, stream: Any) -> Any:
 
     How many of the n draws are rewards, and how many of the others are ones, are binomial, so only the rewards have
     to be looked up; and not even they, where rejection decides on which side of ``contest.best`` the index lies.
+    Where the rewards are zeros and ones themselves, the sum of all draws is binomial.
     """
     s = history.count
     m = math.floor(params[0] * s)
@@ -27,6 +29,10 @@ def giro_index(params: Any, history: Any, contest: Any, stream: Any) -> Any:
     if fraction > 0.0 and uniform(stream) < fraction:
         m = m + 1
     n = s + 2.0 * m
+    high = number_at_highest(history)
+    if high != NO and are_pseudo_rewards(history):
+        successes = s * history.anchor + high * history.highest + (s - high) * history.lowest
+        return binomial(n, (successes + m) / n, stream) / n
     rewards = binomial(n, s / n, stream)
     ones = fair_binomial(n - rewards, stream)
     best, anchor = contest.best, history.anchor
@@ -37,6 +43,12 @@ def giro_index(params: Any, history: Any, contest: Any, stream: Any) -> Any:
     else:
         total = resampled_sum(history.values, history.start, s, rewards, stream)
     return (rewards * anchor + total + ones) / n
+
+
+def are_pseudo_rewards(history: Any) -> Any:
+    """Whether smallest and largest reward are 0 or 1."""
+    low, high = history.anchor + history.lowest, history.anchor + history.highest
+    return low * (1.0 - low) == 0.0 and high * (1.0 - high) == 0.0
 
 
 def sum_or_side(wanted: Any, size: Any, draws: Any, history: Any, is_last: Any, stream: Any) -> Any:

@@ -34,7 +34,8 @@ class KLUCB(FamilyPolicy):
 
     .. math:: \max\{q : s\, d(\bar Y, q) \le \log t + c \log\log t\}
 
-    with d the Kullback-Leibler divergence of the family and t the number of pulls so far: no horizon is needed.
+    with d the Kullback-Leibler divergence of the family and t the number of pulls so far: no horizon is needed. The
+    paper's t is the number of the present round, one more, which adds about 1/t to the right-hand side.
 
     Parameters
     ----------
@@ -66,4 +67,5 @@ class KLUCB(FamilyPolicy):
     @property
     def rule(self) -> IndexRule:
         params = (family_number(self.family), float(self.sd), float(self.c))
-        return IndexRule(bernoulli_law if self.family == "bernoulli" else law, Noise.NONE, params, every_round=True)
+        own_law = bernoulli_law if self.family == "bernoulli" else law
+        return IndexRule(own_law, Noise.NONE, params, every_round=True, grows=True)

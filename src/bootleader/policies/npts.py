@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Final
 from bootleader._core.elementary import exp, log, log1p
 from bootleader._core.rng import uniform
 from bootleader._core.rules import HistoryRule
-from bootleader._core.sampling import standard_exponential
+from bootleader._core.sampling import standard_exponential, standard_gamma
 from bootleader._core.tilted_rejection import UNLIKELY
 from bootleader._core.validation import real
+from bootleader.policies._two_values import NO, number_at_highest
 from bootleader.policies.base import Knowledge, Policy
 
 LEAST_TERMS: Final = 8  # rewards from which the bound pays
@@ -26,6 +27,9 @@ def npts_index(params: Any, history: Any, contest: Any, stream: Any) -> Any:
     S = sum of E_i (Y_i - best) is above 0. Where a bound on the probability of that decides, no variable is drawn.
     """
     best, upper = contest.best, params[0] - history.anchor
+    high = number_at_highest(history)
+    if high != NO:
+        return two_valued_index(history, high, upper, stream)
     if best > -math.inf and history.count >= LEAST_TERMS:
         level = best - history.anchor
         distance = history.count * (history.drift - level) + (upper - level)  # mean of S
@@ -46,6 +50,15 @@ def npts_index(params: Any, history: Any, contest: Any, stream: Any) -> Any:
         weights += weight
         total += weight * history.values[history.start + j]
     return history.anchor + total / weights
+
+
+def two_valued_index(history: Any, high: Any, upper: Any, stream: Any) -> Any:
+    """The index where ``high`` rewards have one value and the rest another: equal rewards share a gamma variable."""
+    bonus = standard_exponential(stream)
+    above = standard_gamma(high, stream)
+    below = standard_gamma(history.count - high, stream)
+    total = bonus * upper + above * history.highest + below * history.lowest
+    return history.anchor + total / (bonus + above + below)
 
 
 def tilt_and_exponent(distance: Any, squares: Any, largest: Any) -> tuple[Any, Any]:
@@ -96,7 +109,7 @@ class NPTS(Policy):
     unless an arm has had no reward below u.
 
     A draw takes O(s). Most are not made: exact rejection decides first on which side of the best index so far a
-    draw would be.
+    draw would be. Where the rewards have two values, such as 0 and 1, a draw takes a constant time.
 
     Parameters
     ----------

@@ -57,7 +57,8 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
 def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: Any, stream: Any) -> None:
     """Add the importance-weighted loss to the arm's sum of losses."""
     t, places = shared.pulls, shared.arms
-    if memory[2 * places] != t:  # a late reward, or one of an arm that was not chosen by this rule
+    # A late reward, one of an arm that was not chosen by this rule, or one of an arm that is new since the choice.
+    if memory[2 * places] != t or memory[2 * arm + 1] == 0.0:
         weigh(params, memory, places, t)
     loss = 1.0 - reward
     if params[0] == 0.0:

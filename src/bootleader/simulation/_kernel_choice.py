@@ -37,10 +37,16 @@ PARAMETERS = 5  # tuples of parameters are padded to this length, so that one co
 
 
 @cache
-def _library_laws(every_round: bool, fourth_moment: bool) -> tuple[Any, ...]:
+def _library_laws(every_round: bool, grows: bool, fourth_moment: bool) -> tuple[Any, ...]:
+    kind = every_round, grows, fourth_moment
     rules = [policy.rule for policy in POLICIES if isinstance(policy.rule, IndexRule)]
-    same_kernel = [rule for rule in rules if (rule.every_round, rule.fourth_moment) == (every_round, fourth_moment)]
+    same_kernel = [rule for rule in rules if (rule.every_round, rule.uses_bounds, rule.fourth_moment) == kind]
     return tuple(dict.fromkeys(rule.law for rule in same_kernel))
+
+
+def _same_kernel(rule: IndexRule) -> tuple[Any, ...]:
+    """The library's laws that share a kernel with those of this rule's kind."""
+    return _library_laws(rule.every_round, rule.uses_bounds, rule.fourth_moment)
 
 
 @cache
@@ -132,7 +138,7 @@ def padded(params: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _law_groups(rule: IndexRule, bandit: Bandit) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    library = _library_laws(rule.every_round, rule.fourth_moment)
+    library = _same_kernel(rule)
     return _group(rule.law, library), _draw_group((bandit.draw,))
 
 
@@ -161,7 +167,8 @@ def lockstep(policy: Policy, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
     assert isinstance(rule, IndexRule)
     laws, draws = _law_groups(rule, bandit)
     noise = rule.noise if len(laws) == 1 else None
-    return kernel_for(laws, draws, rule.every_round, rule.fourth_moment, noise), _plan(rule, bandit, rounds)
+    kernel = kernel_for(laws, draws, rule.every_round, rule.uses_bounds, rule.fourth_moment, noise)
+    return kernel, _plan(rule, bandit, rounds)
 
 
 def large_k(policy: Policy, bandit: Bandit, rounds: int) -> tuple[Any, Any]:
@@ -201,7 +208,7 @@ def general(policy: Policy, bandit: Bandit, rounds: int, delayed: bool) -> tuple
     functions: tuple[Any, ...] = ()
     number = 0
     if isinstance(rule, IndexRule):
-        functions = _group(rule.law, _library_laws(rule.every_round, rule.fourth_moment))
+        functions = _group(rule.law, _same_kernel(rule))
         number = _place(rule.law, functions)
     elif isinstance(rule, HistoryRule):
         functions = _group(rule.resample, _library_resamplers())
@@ -239,10 +246,10 @@ def checked_rule(policy: Policy, bandit: Bandit) -> Rule:
                 draw, (RewardParameters(1.0, 1.0, 1.0, array, 1), stream), f"the reward draw of {bandit!r}", 1
             )
     match rule:
-        case IndexRule() if rule.law not in _library_laws(rule.every_round, rule.fourth_moment):
+        case IndexRule() if rule.law not in _same_kernel(rule):
             check_compiles(rule.law, (params, ArmStatistics(*(1.0,) * 5), shared), f"the law of {policy!r}", 3)
         case HistoryRule() if rule.resample not in _library_resamplers():
-            history = ArmHistory(array, 0, 1, *(1.0,) * 5)
+            history = ArmHistory(array, 0, 1, *(1.0,) * 7)
             check_compiles(rule.resample, (params, history, Contest(1.0, False), stream), f"resample of {policy!r}", 1)
         case ChoiceRule() if rule.functions not in _library_choices(rule.history):
             arms = ArmsView(*(array,) * 6, np.zeros(1, np.int64))

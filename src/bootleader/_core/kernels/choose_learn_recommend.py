@@ -225,7 +225,7 @@ def history_parts(resample_of: Any, digest: str) -> tuple[Any, Any]:
             if (is_last or k != last) and moments.count[k] >= plan.initial_pulls:
                 arm = ArmHistory(
                     history.values, history.start[k], int(moments.count[k]), moments.anchor[k], moments.drift[k],
-                    moments.rss[k], moments.lowest[k], moments.highest[k],
+                    moments.rss[k], moments.lowest[k], moments.highest[k], moments.at_lowest[k], moments.at_highest[k],
                 )  # fmt: skip
                 state.indices[k] = resample_of(plan.function, plan.params, arm, Contest(best, is_last), spare)
                 best = max(best, state.indices[k])

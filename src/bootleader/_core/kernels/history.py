@@ -14,6 +14,7 @@ import numpy as np
 from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.bootstrap_sums import WORKSPACE, write_strides
 from bootleader._core.code_fingerprint import code_digest
+from bootleader._core.kernels.run_state import count_extremes
 from bootleader._core.kernels.trajectory import record_run
 from bootleader._core.moments import welford
 from bootleader._core.numba_bridge import compiled, inner, is_raised, named, specialise, switch
@@ -21,6 +22,7 @@ from bootleader._core.rng import Stream, below
 from bootleader._core.rules import ArmHistory, Contest
 
 FIRST_SEGMENT = 8
+MOMENTS = ("count", "anchor", "drift", "rss", "lowest", "highest", "at_lowest", "at_highest")
 
 
 class HistoryPlan(NamedTuple):
@@ -41,6 +43,8 @@ class HistoryState(NamedTuple):
     rss: Any
     lowest: Any
     highest: Any
+    at_lowest: Any
+    at_highest: Any
     values: Any
     start: Any
     capacity: Any
@@ -66,7 +70,7 @@ def new_state(values: Any, gap: Any) -> HistoryState:
     """A run before the first round; what the array holds from another run does not matter."""
     arms = len(gap)
     return HistoryState(
-        **{name: np.zeros(arms) for name in ("count", "anchor", "drift", "rss", "lowest", "highest")},
+        **{name: np.zeros(arms) for name in MOMENTS},
         values=values,
         start=np.zeros(arms, np.int64),
         capacity=np.zeros(arms, np.int64),
@@ -100,8 +104,7 @@ def learn_reward(state, k, reward):
     """Add a reward to an arm's history and moments, and the regret of its pull."""
     anchor = reward if state.count[k] == 0.0 else state.anchor[k]
     append(state, k, reward - anchor)
-    state.lowest[k] = min(state.lowest[k], reward - anchor)
-    state.highest[k] = max(state.highest[k], reward - anchor)
+    count_extremes(state, k, reward - anchor)
     state.count[k], state.anchor[k], state.drift[k], state.rss[k] = welford(
         state.count[k], state.anchor[k], state.drift[k], state.rss[k], reward
     )
@@ -134,7 +137,7 @@ def choice(resample_of: Any, digest: str) -> Any:
             k = longest if is_last else turn + (turn >= longest)
             history = ArmHistory(
                 state.values, state.start[k], int(state.count[k]), state.anchor[k], state.drift[k], state.rss[k],
-                state.lowest[k], state.highest[k],
+                state.lowest[k], state.highest[k], state.at_lowest[k], state.at_highest[k],
             )  # fmt: skip
             index = resample_of(plan.resample, plan.params, history, Contest(best, is_last), spare)
             state.indices[k] = index

@@ -17,6 +17,7 @@ import numpy as np
 from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.elementary import log
+from bootleader._core.kernels.growing_indices import bound_renewal, bounded_choice, forget_bounds
 from bootleader._core.kernels.moment_rows import ANCHOR, COUNT, DRIFT, MomentRows, rows_for
 from bootleader._core.kernels.vector_sampling import draw_normals, studentise_lanes, toss_coins
 from bootleader._core.numba_bridge import compiled, inline, inner, is_raised, named, specialise, switch
@@ -196,10 +197,10 @@ def record(trajectory, mark, state):
 # What depends on the rule and on the reward family ------------------------------------------------------------------
 
 
-def learner(law: Any, records: MomentRows, every_round: bool, digest: str, place: int) -> Any:
+def learner(law: Any, records: MomentRows, every_round: bool, grows: bool, digest: str, place: int) -> Any:
     """One rule's step after a round: the pulled arms' moments, their index laws, and the regret.
 
-    Laws that are renewed in every round are not renewed here.
+    Laws that are renewed in every round are not renewed here. Bounds of indices no longer hold.
     """
     scalar, add, arm_of, shared_of = compiled(law), records.add, records.arm, records.shared
 
@@ -219,6 +220,8 @@ def learner(law: Any, records: MomentRows, every_round: bool, digest: str, place
                     arm_of(moments[k, lane], noise_sd[k, lane]),
                     shared_of(variance, kurtosis, lane, pulls, gap.shape[0], horizon),
                 )
+            if grows:
+                shape[k, lane] = 0.0
             regret[lane] += gap[k, lane]
 
     return learn
@@ -284,7 +287,10 @@ renew_laws: Any = None
 pool: Any = None
 pay: Any = None
 draw_noise: Any = None
+renew_bounds: Any = None
+choose_by_bounds: Any = None
 EVERY_ROUND = False  # a constant of the kernel: as a branch on the plan it slows down the rules that do not need it
+GROWS = False  # this too
 
 
 def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, interrupt, start, stop):
@@ -304,7 +310,9 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
         if played < initial_rounds:
             pull_initial_arms(plan.initial_pulls, streams, state, scratch)
         else:
-            if EVERY_ROUND:
+            if GROWS:
+                renew_bounds(plan.law, plan, state, played)
+            elif EVERY_ROUND:
                 renew_laws(plan.law, plan, state, played)
             ties = 0
             best[:] = -math.inf
@@ -314,7 +322,9 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
                     ties += challenge_twice(k - 1, location, scale, noise, best, arm)
             if location.shape[0] % 2 == 1:
                 ties += challenge(location.shape[0] - 1, location, scale, noise, best, arm)
-            if ties > 0 or plan.epsilon > 0.0:
+            if GROWS:
+                choose_by_bounds(plan.law, plan, streams, state, scratch, played)
+            elif ties > 0 or plan.epsilon > 0.0:
                 break_ties(plan.epsilon, ties, streams, state, scratch)
         if plan.normal_rewards:
             pay_normal(arm, parameters, rewards, stride, words, reward)
@@ -333,21 +343,29 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
     return stop
 
 
-KERNEL_CODE = ("advance", "draw_any_noise", "learner", "law_renewal", "pooling", "payment")  # what a run depends on
+KERNEL_CODE = (  # what a run depends on
+    "advance", "draw_any_noise", "learner", "law_renewal", "pooling", "payment", "bound_renewal", "bounded_choice",
+)  # fmt: skip
 
 
 @cache
 def kernel_for(
-    laws: tuple[Any, ...], draws: tuple[Any, ...], every_round: bool, fourth_moment: bool, noise: Noise | None
+    laws: tuple[Any, ...],
+    draws: tuple[Any, ...],
+    every_round: bool,
+    grows: bool,
+    fourth_moment: bool,
+    noise: Noise | None,
 ) -> Any:
     """The kernel that plays rules with these laws on rewards from these draws; a plan names one of each by number.
 
-    With ``every_round`` the laws of all arms are renewed in every round. ``noise`` is the only kind of noise that the
-    rules have; None if they have several.
+    With ``every_round`` the laws of all arms are renewed in every round; with ``grows`` too, only those of arms that
+    might lead (:mod:`bootleader._core.kernels.growing_indices`). ``noise`` is the only kind of noise that the rules
+    have; None if they have several.
     """
     records = rows_for(fourth_moment)
-    parts = (records, DRAW_NOISE[noise], learner, law_renewal, pooling, payment)
-    digest = code_digest(laws, draws, every_round, parts)[:16]
+    parts = (records, DRAW_NOISE[noise], learner, law_renewal, pooling, payment, bound_renewal, bounded_choice)
+    digest = code_digest(laws, draws, every_round, grows, parts)[:16]
     # Laws that are renewed in every round have a loop each, without a switch inside; the others share one to compile
     # faster.
     groups = [(law,) for law in laws] if every_round else [laws]
@@ -357,14 +375,20 @@ def kernel_for(
     renewals = [law_renewal(law_of, records, digest, place) for place, law_of in enumerate(law_switches)]
     draw_of = switch(f"draw_{digest}", [compiled(draw) for draw in draws])
     learning = laws[:1] if every_round else laws  # a learner that does not renew laws serves them all
-    learners = [learner(law, records, every_round, digest, place) for place, law in enumerate(learning)]
+    learners = [learner(law, records, every_round, grows, digest, place) for place, law in enumerate(learning)]
+    if grows:
+        bounds = [bound_renewal(law_of, records, digest, place) for place, law_of in enumerate(law_switches)]
+        choices = [bounded_choice(law_of, records, digest, place) for place, law_of in enumerate(law_switches)]
     return specialise(
         advance,
         digest,
         learn=switch(f"learn_{digest}", learners),
-        renew_laws=switch(f"renew_{digest}", renewals),
+        renew_laws=forget_bounds if grows else switch(f"renew_{digest}", renewals),
+        renew_bounds=switch(f"renew_bounds_{digest}", bounds) if grows else None,
+        choose_by_bounds=switch(f"choose_by_bounds_{digest}", choices) if grows else None,
         pool=pooling(records, digest),
         pay=payment(draw_of, digest),
         draw_noise=DRAW_NOISE[noise],
         EVERY_ROUND=every_round,
+        GROWS=grows,
     )

@@ -26,7 +26,9 @@ class Moments(NamedTuple):
     mean: Any
     last: Any  # number of rewards when its last one came
     lowest: Any  # smallest and
-    highest: Any  # largest difference from the anchor
+    highest: Any  # largest difference from the anchor, and
+    at_lowest: Any  # how many rewards have
+    at_highest: Any  # these
 
 
 class Laws(NamedTuple):
@@ -113,6 +115,17 @@ def initial_arm(initial, spare):
 
 
 @inner
+def count_extremes(moments, k, value):
+    """Renew an arm's smallest and largest difference from its first reward, and how often they occurred."""
+    if value < moments.lowest[k]:
+        moments.lowest[k], moments.at_lowest[k] = value, 0.0
+    if value > moments.highest[k]:
+        moments.highest[k], moments.at_highest[k] = value, 0.0
+    moments.at_lowest[k] += value == moments.lowest[k]
+    moments.at_highest[k] += value == moments.highest[k]
+
+
+@inner
 def add_to_moments(state, k, reward):
     """Add a reward to an arm's moments."""
     moments = state.moments
@@ -121,8 +134,7 @@ def add_to_moments(state, k, reward):
         count[k], anchor[k], drift[k], rss[k], moments.third[k], moments.fourth[k], reward
     )
     moments.mean[k] = anchor[k] + drift[k]
-    moments.lowest[k] = min(moments.lowest[k], reward - anchor[k])
-    moments.highest[k] = max(moments.highest[k], reward - anchor[k])
+    count_extremes(moments, k, reward - anchor[k])
     state.arrived[0] += 1
     moments.last[k] = float(state.arrived[0])
 
