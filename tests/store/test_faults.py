@@ -13,6 +13,7 @@ import pytest
 
 import bootleader as bl
 from bootleader import Receipt, StoreError
+from bootleader.store import _postgres
 from bootleader.store._events import Kind, new_event
 from bootleader.store._sqlite import SqliteBackend
 from tests.store.power_cut import Disk, PowerCutVfs
@@ -138,17 +139,17 @@ def test_a_connection_that_breaks_after_the_commit_counts_once(server, monkeypat
     with bl.Store(server.new_database()) as store:
         button = created(store)
         decision = button.decide()
-        execute = psycopg.Connection.execute
+        execute = _postgres.execute_prepared
         broken = []
 
-        def breaks(self, query, *args, **options):
-            done = execute(self, query, *args, **options)
-            if "INSERT INTO bootleader_events" in str(query) and not broken:
+        def breaks(connection, sql, args):
+            done = execute(connection, sql, args)
+            if "INSERT INTO bootleader_events" in sql and not broken:
                 broken.append(True)
                 raise psycopg.OperationalError("the connection was lost")
             return done
 
-        monkeypatch.setattr(psycopg.Connection, "execute", breaks)
+        monkeypatch.setattr(_postgres, "execute_prepared", breaks)
         assert button.reward(decision.id, 2.0) == Receipt.COUNTED
         broken.clear()
         second = button.decide()

@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from bootleader.store._backend import News
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
+from bootleader.store._postgres_statements import execute as execute_prepared
+from bootleader.store._postgres_statements import rows_of
 from bootleader.store._schema import POSTGRES
 from bootleader.store._sql import ALL, AT_ONCE, OF_BANDIT, READ, READ_AT_ONCE, Execute, SqlBackend, intact
 
@@ -226,11 +228,10 @@ class PostgresBackend(SqlBackend):
 
     def append(self, experiment: int, events: Sequence[Event], fold: int | None = None) -> None:
         rows = [self.inserted(experiment, event) for event in events]
-        sql: Any = _marks(self.insertion)
 
         def insert(connection: psycopg.Connection[Any]) -> int:
             if len(rows) == 1 and fold is None:
-                return connection.execute(sql, rows[0]).rowcount
+                return execute_prepared(connection, self.insertion, rows[0]).command_tuples or 0
             with connection.transaction():
                 execute = _executing(connection)
                 there = "SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL FOR SHARE"
@@ -251,9 +252,8 @@ class PostgresBackend(SqlBackend):
             raise self.removed(experiment)
 
     def _insert_to(self, experiment: int, event: Event) -> bool:
-        sql: Any = _marks(self.insertion_to)
-        args = (*self.inserted(experiment, event), event.decision)
-        return self._with_connection(lambda connection: connection.execute(sql, args).rowcount == 1)
+        sql, args = self.insertion_to, (*self.inserted(experiment, event), event.decision)
+        return self._with_connection(lambda connection: execute_prepared(connection, sql, args).command_tuples == 1)
 
     # Horizons ------------------------------------------------------------------------------------------------------
 
@@ -271,7 +271,9 @@ class PostgresBackend(SqlBackend):
             ) e ON TRUE ORDER BY txn, seq
         """
         args = [experiment, *(arg for _, some in parts for arg in some)]
-        found = self.rows(sql, args)
+        found = self._with_connection(
+            lambda connection: rows_of(connection, execute_prepared(connection, sql, args))
+        )  # fmt: skip
         if last is None:
             last = Snapshot.of(found[-1][-1], self._offset)
         if len(found) == READ_AT_ONCE:

@@ -1,0 +1,92 @@
+"""Statements that a store executes for every decision and reward, prepared once for each connection.
+
+For a statement on one row, a cursor of psycopg takes longer than the server. These go to libpq directly, by psycopg's
+own calls: it still waits for the answer, so that Ctrl-C works, makes the exceptions, and reads the rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg.pq.abc import PGresult
+
+BINARY: Final = 1  # format of the results: floats keep their bits whatever the server's settings are
+
+_numbers = itertools.count()
+_prepared: weakref.WeakKeyDictionary[psycopg.Connection[Any], dict[str, bytes]] = weakref.WeakKeyDictionary()
+
+
+def execute(connection: psycopg.Connection[Any], sql: str, args: Sequence[Any]) -> PGresult:
+    """Execute a statement with placeholders ``?``; the result, or an exception of psycopg."""
+    from psycopg import errors
+
+    try:
+        return _executed(connection, sql, args)
+    except errors.InvalidSqlStatementName:  # psycopg forgets all prepared statements after a rollback
+        _prepared.pop(connection, None)
+        return _executed(connection, sql, args)
+
+
+def _executed(connection: psycopg.Connection[Any], sql: str, args: Sequence[Any]) -> PGresult:
+    names = _prepared.setdefault(connection, {})
+    name = names.get(sql)
+    if name is None:
+        name = b"bootleader_%d" % next(_numbers)
+        connection.pgconn.send_prepare(name, _numbered(sql).encode())
+        _answer(connection)
+        names[sql] = name
+    connection.pgconn.send_query_prepared(name, [_as_text(arg) for arg in args], result_format=BINARY)
+    return _answer(connection)
+
+
+def rows_of(connection: psycopg.Connection[Any], result: PGresult) -> list[Any]:
+    """The rows of a result, as tuples."""
+    from psycopg.adapt import Transformer
+
+    reader = Transformer(connection)
+    reader.set_pgresult(result, set_loaders=True, format=BINARY)  # type: ignore[arg-type]
+    return reader.load_rows(0, result.ntuples, tuple)
+
+
+def _answer(connection: psycopg.Connection[Any]) -> PGresult:
+    from psycopg import errors, generators, pq
+
+    result: PGresult = connection.wait(generators.execute(connection.pgconn))[-1]
+    if result.status not in (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK):
+        raise errors.error_from_result(result, encoding="utf-8")
+    return result
+
+
+def _numbered(sql: str) -> str:
+    """The placeholders as PostgreSQL writes them: $1, $2, ...
+
+    Examples
+    --------
+    >>> _numbered("a = ? AND b = ?")
+    'a = $1 AND b = $2'
+    """
+    first, *others = sql.split("?")
+    numbers = itertools.count(1)
+    return first + "".join(f"${next(numbers)}{other}" for other in others)
+
+
+def _as_text(value: Any) -> bytes | None:
+    """A parameter as PostgreSQL reads it. The text of a float has all of its bits.
+
+    Examples
+    --------
+    >>> _as_text(0.1), _as_text([3, 5]), _as_text(None)
+    (b'0.1', b'{3,5}', None)
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, list):
+        return ("{" + ",".join(map(str, value)) + "}").encode()
+    return (repr(float(value)) if isinstance(value, float) else str(int(value))).encode()
