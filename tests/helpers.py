@@ -13,13 +13,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import bootleader as bl
+from bootleader._core.code_fingerprint import references
 from bootleader._core.rng import Purpose, Stream, run_stride, stream_state
 
 COLOURS = ["blue", "green", "red"]
@@ -62,6 +63,17 @@ def import_file(path: Path, name: str) -> ModuleType:
     sys.modules[name] = module  # numba's cache looks functions up there
     spec.loader.exec_module(module)
     return module
+
+
+def functions_of(function: Any, found: set[Any] | None = None) -> set[Any]:
+    """A function and all functions that it calls; of one that numba has compiled, the Python form."""
+    found, function = set() if found is None else found, getattr(function, "py_func", function)
+    if function not in found:
+        found.add(function)
+        for other in references(function) if isinstance(function, FunctionType) else ():
+            if callable(other):
+                functions_of(other, found)
+    return found
 
 
 def classes_of(package: ModuleType, base: type) -> set[type]:

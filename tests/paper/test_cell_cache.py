@@ -1,9 +1,11 @@
 """Results of cells are kept on disk, whole ones only, and never taken for those of another cell."""
 
 import dataclasses
+import dis
 import errno
 import inspect
 import math
+from types import FunctionType
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from bootleader.paper._cell_cache import Cell
 from bootleader.paper._run_cells import play, run_cells
 from bootleader.policies import reboot
 from bootleader.simulation._result_files import ARRAYS
-from tests.helpers import assert_same_simulation
+from tests.helpers import assert_same_simulation, functions_of
 
 CELL = Cell(ReBoot(sigma_a=1.5), GaussianBandit((1.0, 0.0)), rounds=300, runs=70, seed=4)
 
@@ -82,6 +84,14 @@ def edited(old, new):
 )
 def test_a_change_of_words_is_the_same_cell(old, new):
     assert edited(old, new).key == CELL.key
+
+
+def test_no_error_message_is_part_of_a_key():
+    """Checks of arguments have messages, so a key covers their results and not their code."""
+    covered = {f for function in _cell_cache.merging_functions() for f in functions_of(function)}
+    covered = {f for f in covered if isinstance(f, FunctionType) and f.__module__.startswith("bootleader")}
+    assert [f.__name__ for f in covered if any(i.opname == "RAISE_VARARGS" for i in dis.get_instructions(f))] == []
+    assert {"reduced", "reduce_row", "take"} <= {f.__name__ for f in covered}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ import pytest
 from numba import config, cuda
 
 import bootleader as bl
-from bootleader._core.code_fingerprint import references
 from bootleader._core.cuda import device as device_module
 from bootleader._core.cuda.stacked_runs import stacks_of
 from bootleader._core.kernels.linear import PARTS, advance_linear
@@ -27,6 +26,7 @@ from bootleader.bandits.linear import FEATURE_DRAWS, LINKS, PAYS
 from bootleader.policies import CONTEXTUAL_POLICIES
 from bootleader.simulation._simulate import job_of
 from bootleader.simulation._task_schedule import DEVICE_RUNS, tasks_of
+from tests.helpers import functions_of
 from tests.simulation import device_cases, device_digests
 
 BANDIT = bl.BernoulliBandit([0.2, 0.8])
@@ -46,17 +46,6 @@ def test_the_simulated_gpu_plays_as_the_cpu_does():
     assert len(lines) == len(list(device_cases.small_cases())) + len(list(device_cases.context_cases())) + 1
     assert [line for line in lines if not line.endswith("equal")] == []
     assert lines[-1].startswith("curves ('cuda', 'cpu')")
-
-
-def functions_of(function, found=None):
-    """A function and all functions that it calls."""
-    found = set() if found is None else found
-    if function not in found:
-        found.add(function)
-        for other in references(function) if isinstance(function, FunctionType) else ():
-            if callable(other):
-                functions_of(other, found)
-    return found
 
 
 CONTEXTUAL = [policy.rule.law for policy in CONTEXTUAL_POLICIES if isinstance(policy.rule, bl.LinearRule)]

@@ -60,7 +60,7 @@ class Cell:
             "policy": [type(self.policy).__name__, self.policy.parameters],
             "rule": {name: value for name, value in _field_values(self.policy.rule).items() if not callable(value)},
             "bandit": [type(self.bandit).__name__, _field_values(self.bandit)],
-            "checkpoints": CHECKPOINTS,
+            "checkpoints": checkpoint_rounds(self.rounds, CHECKPOINTS).tolist(),
             **{name: getattr(self, name) for name in ("rounds", "runs", "seed", "timed")},
         }
         return hashlib.sha256(json.dumps(depends_on, default=repr, sort_keys=True).encode()).hexdigest()[:32]
@@ -92,10 +92,14 @@ def _field_values(instance: Any) -> dict[str, Any]:
 @cache
 def _merging_code() -> str:
     """Digest of the code that turns the runs' regret into a result."""
+    return code_digest(*merging_functions())
+
+
+def merging_functions() -> tuple[Any, ...]:
+    """The functions that turn the runs' regret into a result. None of them has an error message."""
     from bootleader._core.kernels.trajectory import reduce_row, reduce_runs, reduced
 
-    reduction = (reduced, reduce_runs, reduce_row)
-    return code_digest(*reduction, Gathered.take, Gathered.standard_error.fget, checkpoint_rounds)  # type: ignore[attr-defined]
+    return reduced, reduce_runs, reduce_row, Gathered.take, Gathered.standard_error.fget  # type: ignore[attr-defined]
 
 
 class CellCache:
