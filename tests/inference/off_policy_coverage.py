@@ -98,17 +98,21 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--only", default="", help="rows whose name contains one of these, with semicolons between")
     given = parser.parse_args()
     print(f"{given.runs} runs, looks after {LOOKS} rounds: bias (standard error), wrong at any look, answered")
     for world in WORLDS:
         for title, target in TARGETS.items():
             for floor in (0.05, 0.0):
+                name_of_row = f"{world.name} | {title} | floor {floor:g}"
+                if not any(word in name_of_row for word in given.only.split(";")):
+                    continue
                 parts = []
                 for name, table in measured(world, target, floor, given.runs).items():
                     bias, error = table[:, 0].mean(), table[:, 0].std() / math.sqrt(given.runs)
                     wrong, told = 100 * (table[:, 1] > 0).mean(), 100 * table[:, 2].mean()
                     parts.append(f"{name} {bias:+.4f} ({error:.4f}), {wrong:.1f} %, {told:.0f} %")
-                print(f"{world.name} | {title} | floor {floor:g} | {' | '.join(parts)}", flush=True)
+                print(f"{name_of_row} | {' | '.join(parts)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -172,12 +172,12 @@ def estimate_ratios(setting: Setting, runs: int, share: float) -> np.ndarray:
 
 
 def guard_binds(setting: Setting) -> bool:
-    """Whether at the planned sample the expected effective number is below twice the guard."""
+    """Whether at the planned sample the effective number is below twice the guard, or the rewards below the least."""
     rewards = np.empty(400_000)
     one_log(1, setting.family, setting.second, setting.second, 200_000, rewards)
     moments = moments_by_arm(np.zeros(len(rewards), int), rewards, 1)
     kurtosis = len(rewards) * moments.fourth[0] / moments.rss[0] ** 2
-    return bool(setting.fixed / kurtosis < 2 * GUARD)
+    return bool(setting.fixed / kurtosis < 2 * GUARD or setting.fixed < LEAST_COMPARED)
 
 
 def main() -> None:

@@ -154,6 +154,8 @@ class Verdict:
         its mean.
     comparisons : tuple of Comparison
         Each pair's difference, or each arm's against the control. Valid all together likewise.
+    shares : tuple of float
+        Each arm's share of the visits to come, for the estimates.
     """
 
     arms: tuple[ArmAnswer, ...]
