@@ -30,6 +30,7 @@ from tests.inference.rewards import (
 )  # fmt: skip
 
 LONG = 20_000
+NOT_PROMISED = ("sd that grows", "jackpots 1 % beside Gauss")  # hard cases that the guard cannot hold at its level
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,7 @@ def hard_cases(runs: int) -> list[Case]:
             (GAUSS, 1.0, 5.0, 0.0), (JACKPOT, 0.0, 50.0, 0.02), (PARETO, 1 / 3, 1.0, 2.5), (TWO_POINT, 0.0, 10.0, 0.1),
             (EXPONENTIAL, 0.0, 1.0, 0.0)], 1.0, LONG, runs),
         _different("jackpots 2 % beside Gauss", [(GAUSS, 1.0, 1.0, 0.0), (JACKPOT, 0.0, 50.0, 0.02)], 1.0, LONG, runs),
+        _different("jackpots 1 % beside Gauss", [(GAUSS, 1.0, 1.0, 0.0), (JACKPOT, 0.0, 100.0, 0.01)], 1.0, LONG, runs),
         _different("jackpots 2 % of 10 beside sd 100", [
             (GAUSS, 0.2, 100.0, 0.0), (JACKPOT, 0.0, 10.0, 0.02), (JACKPOT, 0.0, 10.0, 0.02)], 0.2, LONG, runs),
         _different("losses 1 % of 20 beside sd 100", [
