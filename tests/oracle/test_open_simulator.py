@@ -182,7 +182,7 @@ def test_a_mistake_in_a_duel_is_rejected():
                 self.queue = better or [lead]
             return super().choose(history, rng)
 
-    assert regret_p_value(bl.RBSDA(), Wrong(), "gaussian-drawn", rounds=120, naive_runs=400) < 1e-3
+    assert regret_p_value(bl.RBSDA(), Wrong(), "gaussian-drawn", rounds=120, naive_runs=100) < 1e-3
 
 
 def test_delays_have_the_stated_mean():
