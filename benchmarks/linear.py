@@ -25,6 +25,25 @@ ROUNDS, NUMPY_ROUNDS, FEW_ROUNDS = 3_000, 300, 20
 FULL = 9  # repeats for the full number of runs
 SUITE_RUNS = 1_000
 BARS = {"mean": (1.2, 2.5), "99 % quantile": (1.3, 3.0)}
+OTHERS: dict[str, tuple[bl.LinearBandit, int]] = {  # more settings: bandit and rounds
+    "3 arms with sd .05, 9 with .8, shared": (
+        bl.LinearBandit(bl.FixedFeatures(12, 4), sd=(0.05,) * 3 + (0.8,) * 9), 5_000,
+    ),
+    "4 arms with sd 2, 26 with .1, shared": (
+        bl.LinearBandit(bl.FixedFeatures(30, 6), sd=(2.0,) * 4 + (0.1,) * 26), 5_000,
+    ),
+    "sd .1 or 1, features drawn, shared": (bl.LinearBandit(bl.RandomFeatures(20, 5), sd=(0.1, 1.0) * 10), 3_000),
+    "little noise, shared": (bl.LinearBandit(bl.FixedFeatures(50, 8), sd=0.03), 5_000),
+    "rare clicks, shared": (
+        bl.LinearBandit(bl.FixedFeatures(20, 4), bl.UniformCoefficients(0.005, 0.03), noise="bernoulli"), 10_000,
+    ),
+    "Student noise (2.5 df), shared": (
+        bl.LinearBandit(bl.FixedFeatures(20, 5), noise="student", df=2.5, sd=0.5), 5_000,
+    ),
+    "sd from .1 to 3, a model for each arm": (
+        bl.LinearBandit(bl.GaussianContexts(6, 4), sd=(0.1, 0.2, 0.4, 0.8, 1.6, 3.0)), 5_000,
+    ),
+}  # fmt: skip
 SHAPES = ((100, 5), (100, 20), (100, 40), (20, 20), (500, 20))  # arms, features
 
 
@@ -193,7 +212,18 @@ def suite(runs: int) -> Iterator[Measured]:
         yield Measured(section, f"{case}: 99 % quantile", found["99 % quantile"][case])
 
 
+def other_settings(runs: int) -> Iterator[Measured]:
+    section = f"AdaptiveLinReBoot's regret over that of {ORACLE}, other settings, {runs:,} runs"
+    for name, (bandit, rounds) in OTHERS.items():
+        ours, oracle = bl.simulate(
+            [ADAPTIVE, ORACLE], bandit, rounds=rounds, runs=runs, seed=3, checkpoints=1
+        ).final_regret
+        yield Measured(section, f"{name}: mean", ours.mean() / oracle.mean())
+        yield Measured(section, f"{name}: 99 % quantile", np.quantile(ours, 0.99) / np.quantile(oracle, 0.99))
+
+
 def measure(repeats: int) -> Iterator[Measured]:
     yield from speed(repeats)
     yield from figures(max(20, 100 * min(repeats, FULL) // FULL))
     yield from suite(max(20, SUITE_RUNS * min(repeats, FULL) // FULL))
+    yield from other_settings(max(20, SUITE_RUNS * min(repeats, FULL) // FULL))

@@ -46,6 +46,12 @@ def test_a_million_updates_do_not_drift(case: str) -> None:
     np.testing.assert_allclose(model.rss, rss, rtol=ACCURACY)
 
 
+COMPARED = (
+    "count", "freedom", "rss", "drift", "squares", "third", "fourth", "weighted_squares", "weights", "coefficients",
+    "diagonal",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("intercept", [True, False])
 def test_it_is_the_simulators_model_up_to_rounding(intercept: bool) -> None:
     x, y = sample(90, np.array([1.0, 30.0, 0.1, 5.0]), 3.0, 0.0)
@@ -62,7 +68,7 @@ def test_it_is_the_simulators_model_up_to_rounding(intercept: bool) -> None:
         if exact.is_old(models, 0):
             exact.refresh(models, 0, work)
             model = fast.refresh(model)
-        for name in ("count", "freedom", "rss", "drift", "squares", "third", "fourth", "coefficients", "diagonal"):
+        for name in COMPARED:
             there, size = getattr(models, name)[0], np.abs(y).max() ** (4 if name in ("third", "fourth") else 2)
             np.testing.assert_allclose(getattr(model, name), there, rtol=1e-9, atol=1e-12 * size, err_msg=name)
         inverse = models.root[0].T @ models.root[0]

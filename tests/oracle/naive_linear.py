@@ -284,6 +284,7 @@ class NaiveAdaptiveLinReBoot(NaiveLinear):
         self.waiting = list(range(models))
         self.ridge: list[Any] = [np.zeros(self.d)] * models
         self.residuals: list[list[float]] = [[] for _ in range(models)]
+        self.weighted: list[tuple[float, float]] = []  # weight and squared recursive residual of each row
         self.refreshed, self.renewed, self.pulls = [0] * models, 0, 0
         self.variance = self.kurtosis = 0.0
         self.intercept = [True] * models
@@ -332,6 +333,9 @@ class NaiveAdaptiveLinReBoot(NaiveLinear):
     def update(self, arm: int, shown: Any, reward: float) -> None:
         m, row = self.model(arm), np.array(self.features(shown, arm))
         value, n = reward, len(self.rows[m])
+        if n > 0:
+            error, h = self.prediction_error(m, row, reward)
+            self.weighted.append(((h / (1.0 + h)) ** 2, error**2 / (1.0 + h)))
         if self.renewed > 0 or not self.waiting:
             value = self.recursive_residual(m, row, reward) if self.renewed > 0 else reward
         super().update(arm, shown, reward)
@@ -351,12 +355,23 @@ class NaiveAdaptiveLinReBoot(NaiveLinear):
             self.renewed = self.pulls
             both = [self.statistics(other) for other in range(len(self.rows))]
             self.variance = sum(rss for rss, _ in both) / sum(freedom for _, freedom in both)
+            if not self.disjoint:
+                weights, squares = zip(*self.weighted, strict=True)
+                self.variance = max(self.variance, float(np.average(squares, weights=weights)))
             moments = [self.moments(other) for other in range(len(self.rows))]
             total = sum(second for second, _ in moments)
             weighted = sum(
                 len(self.residuals[o]) * fourth / second for o, (second, fourth) in enumerate(moments) if second > 0
             )
             self.kurtosis = max(weighted / total, 1.0)
+
+    def prediction_error(self, m: int, row: Any, reward: float) -> tuple[float, float]:
+        """Reward less prediction, and the leverage of the features."""
+        _, _, mean_x, mean_y = self.centred(m)
+        slopes, inverse = self.fitted(m)
+        z = row - mean_x
+        leverage = (1.0 / len(self.rows[m]) if self.intercept[m] else 0.0) + z @ inverse @ z
+        return float(reward - mean_y - z @ slopes), float(leverage)
 
     def recursive_residual(self, m: int, row: Any, reward: float) -> float:
         _, _, mean_x, mean_y = self.centred(m)

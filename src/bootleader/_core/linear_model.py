@@ -65,6 +65,8 @@ class LinearModels(NamedTuple):
     squares: Any
     third: Any
     fourth: Any
+    weighted_squares: Any  # sum of squared recursive residuals, each with the weight (h / (1 + h))^2, h the leverage
+    weights: Any  # sum of these weights
     refreshed_at: Any  # count at the last refresh
 
 
@@ -86,7 +88,7 @@ def new_models(models: int, dimension: int, intercept: bool) -> LinearModels:
         "count": (), "anchor": (d + 1,), "mean": (d + 1,), "sum_high": (d + 1,), "sum_low": (d + 1,),
         "gram_high": (d + 1, d + 1), "gram_low": (d + 1, d + 1), "ridge": (d,), "root": (d, d), "diagonal": (d,),
         "coefficients": (d,), "varies": (), "rss": (), "freedom": (), "drift": (), "squares": (), "third": (),
-        "fourth": (), "refreshed_at": (),
+        "fourth": (), "weighted_squares": (), "weights": (), "refreshed_at": (),
     }  # fmt: skip
     made = {name: np.zeros((models, *shape)) for name, shape in shapes.items()}
     return LinearModels(**made, centred=np.full(models, float(intercept)))
@@ -197,10 +199,15 @@ def learn(models: Any, m: Any, features: Any, reward: Any, work: Any) -> tuple[A
     _, _, models.drift[m], models.squares[m], models.third[m], models.fourth[m] = pebay(
         count, 0.0, models.drift[m], models.squares[m], models.third[m], models.fourth[m], value
     )
+    square = weight * surprise * surprise / spread
     if models.varies[m] != 0.0:
-        models.rss[m] += weight * surprise * surprise / spread
+        models.rss[m] += square
     else:
         models.rss[m] = models.squares[m]
+    if weight > 0.0:  # the first row of a model with an intercept is not predicted
+        step = 1.0 - weight / spread  # the share of the surprise by which the prediction at these features changes
+        models.weighted_squares[m] += step * step * square
+        models.weights[m] += step * step
     models.count[m] = total
     return surprise, weight, spread
 

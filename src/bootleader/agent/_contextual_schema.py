@@ -40,6 +40,8 @@ class ModelRecord(Struct, forbid_unknown_fields=True):
     squares: NotNegative
     third: Number
     fourth: Number
+    weighted_squares: NotNegative
+    weights: NotNegative
     refreshed_at: NotNegative
     rows: Annotated[int, Meta(ge=0, le=MOST_REWARDS)]
     waiting: Annotated[list[list[Number]], Meta(max_length=WAITING)]
@@ -92,11 +94,13 @@ def _wrong(model: ModelRecord, d: int, count: float, fades: bool) -> str | None:
     if not fades and (model.rows > model.count or model.refreshed_at > model.count):
         return "a model was refreshed after more rewards than it has"
     if model.count == 0.0 and any(
-        (*model.anchor, *model.mean, *model.sums[0], *model.gram[0], model.rss, model.squares)
+        (*model.anchor, *model.mean, *model.sums[0], *model.gram[0], model.rss, model.squares, model.weights)
     ):
         return "a model has moments that no rewards cannot have"
     if model.free > d or model.freedom > model.count * (1.0 + CLOSE) + CLOSE:
         return "a model has more degrees of freedom than rewards"
+    if model.weights > model.count * (1.0 + CLOSE) or (model.weights == 0.0 and model.weighted_squares > 0.0):
+        return "the weights of a model's residuals do not go with their number"
     # The inverse's diagonal is that of T'T.
     for j, kept in enumerate(model.diagonal):
         found = math.fsum(row[j] * row[j] for row in model.root)

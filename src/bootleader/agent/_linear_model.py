@@ -58,6 +58,8 @@ class Model(NamedTuple):
     squares: float
     third: float
     fourth: float
+    weighted_squares: float  # sum of their squares, each with the weight (h / (1 + h))^2, h the leverage
+    weights: float  # sum of these weights
     refreshed_at: float  # count at the last refresh
     rows: int  # since the last refresh
     waiting: list[Floats]  # rows (differences from the anchor) that are not in the sums; shared, see ``taken``
@@ -87,7 +89,7 @@ def new_model(dimension: int, ridge: float, intercept: bool) -> Model:
     return Model(
         0.0, intercept, np.zeros(d + 1), np.zeros(d + 1), np.zeros((2, d + 1)), np.zeros((2, (d + 1) * (d + 2) // 2)),
         np.full(d, penalty), np.eye(d) * math.sqrt(spread), np.full(d, spread), np.zeros(d), 0.0, 0.0,
-        0.0 if intercept else float(d), 0.0, 0.0, 0.0, 0.0, 0.0, 0, [], 0, np.zeros(d),
+        0.0 if intercept else float(d), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, [], 0, np.zeros(d),
     )  # fmt: skip
 
 
@@ -99,7 +101,7 @@ def learn(model: Model, features: Floats, reward: float, triangular: bool = Fals
     """
     (
         count, centred, anchor, mean, sums, gram, ridge, root, diagonal, coefficients, rss, freedom, free, drift,
-        squares, third, fourth, refreshed_at, rows, waiting, taken, variation, _,
+        squares, third, fourth, weighted_squares, weights, refreshed_at, rows, waiting, taken, variation, _,
     ) = model  # fmt: skip
     d = len(coefficients)
     row = np.empty(d + 1)
@@ -131,6 +133,10 @@ def learn(model: Model, features: Floats, reward: float, triangular: bool = Fals
         diagonal = diagonal - step * (gain * gain)
         value = drift + surprise / math.sqrt(spread)
         rss += step * surprise * surprise
+    if weight > 0.0:  # the first row of a model with an intercept is not predicted
+        share = 1.0 - weight / spread
+        weighted_squares += share * share * (weight * surprise * surprise / spread)
+        weights += share * share
     lost = float(ridge @ diagonal) - free
     freedom = total - centred + lost
     _, _, drift, squares, third, fourth = pebay(count, 0.0, drift, squares, third, fourth, value)
@@ -141,7 +147,8 @@ def learn(model: Model, features: Floats, reward: float, triangular: bool = Fals
     waiting.append(row)
     made = Model(
         total, centred, anchor, mean, sums, gram, ridge, root, diagonal, coefficients, rss, freedom, free, drift,
-        squares, third, fourth, refreshed_at, rows + 1, waiting, taken + 1, variation, spread,
+        squares, third, fourth, weighted_squares, weights, refreshed_at, rows + 1, waiting, taken + 1, variation,
+        spread,
     )  # fmt: skip
     return made if taken + 1 < WAITING else settled(made)
 

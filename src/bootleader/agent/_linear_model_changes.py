@@ -28,6 +28,8 @@ def faded(model: Model, weight: float) -> Model:
         squares=model.squares * weight,
         third=model.third * weight,
         fourth=model.fourth * weight,
+        weighted_squares=model.weighted_squares * weight,
+        weights=model.weights * weight,
         variation=model.variation * weight,
     )
 
@@ -65,6 +67,8 @@ def merged(one: Model, other: Model) -> Model:
         squares=squares,
         third=third,
         fourth=fourth,
+        weighted_squares=one.weighted_squares + other.weighted_squares,
+        weights=one.weights + other.weights,
         refreshed_at=0.0,
         rows=one.rows + other.rows,
         variation=one.variation

@@ -195,7 +195,11 @@ class SharedLearner(LinearLearner):
     # Laws ----------------------------------------------------------------------------------------------------------
 
     def _pooled_of(self, model: Model) -> Pooled:
-        return LinearLearner.pooled(self, [ContextArm.of(ArmState(), model)], 0)
+        """As for several models; the variance is no less than the weighted one of the residuals."""
+        pooled = LinearLearner.pooled(self, [ContextArm.of(ArmState(), model)], 0)
+        if len(self.arms) > 1 and model.weights > 0.0:
+            pooled = pooled._replace(variance=max(pooled.variance, model.weighted_squares / model.weights))
+        return pooled
 
     def _laws_with(self, playing: list[int], pooled: Pooled, pooled_at: int) -> Laws:
         shared = self._shared_statistics(pooled)

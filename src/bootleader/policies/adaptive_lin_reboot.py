@@ -47,7 +47,11 @@ class AdaptiveLinReBoot(ContextualPolicy):
     is the number 1. There is no regret theorem for it: its case is empirical.
 
     Arms that share coefficients have correlated noise: the index of each has the law above, and the correlations are
-    those of the model's predictions. Independent noise would explore more, the more arms there are.
+    those of the model's predictions. Independent noise would explore more, the more arms there are. Their v is no less
+    than the variance of the recursive residuals with the weights :math:`(h/(1+h))^2`, h the leverage of each row when
+    it came. A row's weight is the square of the share of its residual by which it changed the prediction at its
+    features, as in the sandwich variance. So the many rows of the arm that is pulled most do not set the scale of arms
+    with larger noise.
 
     Every model gets two rewards before indices count: every arm, with contexts; two arms in all, with features of each
     arm.

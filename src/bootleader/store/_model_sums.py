@@ -80,31 +80,28 @@ class ModelSums:
         Of features and rewards.
     residuals : ExactSums or FadingSums
         Of the rewards less their predictions, over ``spread``.
+    weighted : ExactSums or FadingSums
+        Of the same, each times h / (1 + h) with h the leverage of its prediction.
+    weights : ExactSums or FadingSums
+        Of these factors.
     first : ExactSums or FadingSums
         Of the rewards without a prediction.
     changes : int
         Grows with every change.
     """
 
-    __slots__ = ("changes", "first", "half_life", "products", "residuals")
+    __slots__ = ("changes", "first", "half_life", "products", "residuals", "weighted", "weights")
 
     def __init__(self, dimension: int, half_life: float | None) -> None:
         self.half_life, self.changes = half_life, 0
         self.products: ExactProducts | FadingProducts
-        self.residuals: Sums
-        self.first: Sums
-        if half_life is None:
-            self.products, self.residuals, self.first = ExactProducts(dimension), ExactSums(), ExactSums()
-        else:
-            self.products = FadingProducts(dimension, half_life)
-            self.residuals, self.first = FadingSums(half_life), FadingSums(half_life)
+        self.products = ExactProducts(dimension) if half_life is None else FadingProducts(dimension, half_life)
+        self.residuals, self.weighted, self.weights, self.first = (_no_sums(half_life) for _ in range(4))
 
     def change(self, context: LoggedContext, vector: list[float], reward: float, round_: int, sign: int) -> None:
         """Add a reward in its context, or take it back."""
         self.changes += 1
         predicted = context.predicted
-        sums = self.first if predicted is None else self.residuals
-        value = reward if predicted is None else (reward - predicted) / context.spread
         row = [*vector, reward]
         if isinstance(self.products, FadingProducts):
             products, weight = self.products.of_round(round_)
@@ -112,27 +109,36 @@ class ModelSums:
             self.products.number += sign
         else:
             self.products.add(row, sign)
-        if isinstance(sums, FadingSums):
-            sums.add(value, round_, sign)
-        else:
-            sums.add(value, sign)
+        if predicted is None:
+            _add(self.first, reward, round_, sign)
+            return
+        residual, share = (reward - predicted) / context.spread, _share(context.spread)
+        _add(self.residuals, residual, round_, sign)
+        _add(self.weighted, share * residual, round_, sign)
+        _add(self.weights, share, round_, sign)
 
     def add_model(self, number: int, plain: dict[str, Any], round_: int) -> None:
         """Add what an agent's model knows, in the rewards' own sign."""
         self.changes += 1
         anchor, sums, gram = (np.array(plain[name], float) for name in ("anchor", "sums", "gram"))
         count = float(plain["count"])
-        moments = ExactMoments(count, 0.0, plain["squares"], plain["third"], plain["fourth"])
         if isinstance(self.products, FadingProducts):
             products, weight = self.products.of_round(round_)
             products.add_model(number, count, anchor, sums, gram, weight)
             self.products.number += number
-            assert isinstance(self.residuals, FadingSums)
-            self.residuals.add_moments(number, moments, round_)
         else:
             self.products.add_model(number, count, anchor, sums, gram)
-            assert isinstance(self.residuals, ExactSums)
-            self.residuals.add_moments(number, moments)
+        known = (
+            (self.residuals, (plain["squares"], plain["third"], plain["fourth"])),
+            (self.weighted, (plain["weighted_squares"], 0.0, 0.0)),
+            (self.weights, (plain["weights"], 0.0, 0.0)),
+        )
+        for kept, powers in known:
+            moments = ExactMoments(count, 0.0, *powers)
+            if isinstance(kept, FadingSums):
+                kept.add_moments(number, moments, round_)
+            else:
+                kept.add_moments(number, moments)
 
     def widen(self, place: int) -> None:
         """Take in a feature that was 0 so far."""
@@ -175,17 +181,18 @@ class ModelSums:
             unit, counts_as = weight, least
         found = _about_the_mean(products, unit, counts_as, empty.centred)  # type: ignore[arg-type]
         squares, third, fourth = (factor * value for value in self._residual_moments(now))
+        weighted, weights = (factor * _raw(sums, now)[0] for sums in (self.weighted, self.weights))
         if sign < 0.0:
             found = _of_costs(found)
         return empty._replace(
-            **found, squares=squares, third=sign * third, fourth=fourth, refreshed_at=found["count"], free=0.0
-        )
+            **found, squares=squares, third=sign * third, fourth=fourth, weighted_squares=weighted, weights=weights,
+            refreshed_at=found["count"], free=0.0,
+        )  # fmt: skip
 
     def _residual_moments(self, now: int) -> tuple[float, float, float]:
         """Sums of the residuals' second, third and fourth powers."""
-        fades = isinstance(self.residuals, FadingSums)
-        second, third, fourth = self.residuals.raw(now if fades else 1)
-        first = self.first.moments(now if fades else 1)
+        second, third, fourth = _raw(self.residuals, now)
+        first = self.first.moments(now if isinstance(self.first, FadingSums) else 1)
         return second + first.rss, third + first.third, fourth + first.fourth
 
     # Snapshots -----------------------------------------------------------------------------------------------------
@@ -197,23 +204,48 @@ class ModelSums:
             products: Any = [self.products.number, self.products.features, epochs]
         else:
             products = self.products.to_plain()
-        return [products, self.residuals.to_plain(), self.first.to_plain()]
+        return [products, *(sums.to_plain() for sums in self._sums())]
 
     @classmethod
     def from_plain(cls, plain: Sequence[Any], half_life: float | None) -> ModelSums:
         """The sums that :meth:`to_plain` describes."""
         sums = cls(0, half_life)
-        products, residuals, first = plain
+        products, *others = plain
         if half_life is None:
             sums.products = ExactProducts.from_plain(products)
-            sums.residuals, sums.first = ExactSums.from_plain(residuals), ExactSums.from_plain(first)
+            found: list[Sums] = [ExactSums.from_plain(part) for part in others]
         else:
             assert isinstance(sums.products, FadingProducts)
             sums.products.number, sums.products.features, epochs = products
             sums.products.epochs = {epoch: ExactProducts.from_plain(part) for epoch, part in epochs}
-            sums.residuals = FadingSums.from_plain(residuals, half_life)
-            sums.first = FadingSums.from_plain(first, half_life)
+            found = [FadingSums.from_plain(part, half_life) for part in others]
+        sums.residuals, sums.weighted, sums.weights, sums.first = found
         return sums
+
+    def _sums(self) -> tuple[Sums, ...]:
+        return self.residuals, self.weighted, self.weights, self.first
+
+
+def _no_sums(half_life: float | None) -> Sums:
+    return ExactSums() if half_life is None else FadingSums(half_life)
+
+
+def _add(sums: Sums, value: float, round_: int, sign: int) -> None:
+    """Add a value, or take it back."""
+    if isinstance(sums, FadingSums):
+        sums.add(value, round_, sign)
+    else:
+        sums.add(value, sign)
+
+
+def _raw(sums: Sums, now: int) -> tuple[float, float, float]:
+    """Sums of second, third and fourth powers."""
+    return sums.raw(now if isinstance(sums, FadingSums) else 1)
+
+
+def _share(spread: float) -> float:
+    """The share h / (1 + h) of an error by which a prediction changes, with 1 + h the square of the spread."""
+    return 1.0 - 1.0 / (spread * spread)
 
 
 def _about_the_mean(products: ExactProducts, unit: int, counts_as: int, centred: bool) -> dict[str, Any]:
@@ -271,7 +303,9 @@ def plain_model(model: Model, maximize: bool) -> dict[str, Any]:
         found = _of_costs(found)
     plain = {name: found[name].tolist() for name in ("anchor", "sums", "gram")}
     third = model.third if maximize else -model.third
-    return {**plain, "count": model.count, "squares": model.squares, "third": third, "fourth": model.fourth}
+    moments = {"squares": model.squares, "third": third, "fourth": model.fourth}
+    weighted = {"weighted_squares": model.weighted_squares, "weights": model.weights}
+    return {**plain, **moments, **weighted, "count": model.count}
 
 
 def vector_of(features: Features, values: Sequence[Any], constant: bool) -> list[float]:

@@ -23,7 +23,7 @@ HOLDOUT, ELSEWHERE = int(Side.HOLDOUT), int(Side.ELSEWHERE)
 DECISION, CHANGE, ASSIGNMENT = int(Kind.DECISION), int(Kind.CHANGE), int(Kind.ASSIGNMENT)
 VALUES: Final = frozenset({Kind.REWARD, Kind.AMENDMENT, Kind.ADDITION, Kind.WITHDRAWAL})
 
-WITH_MODELS: Final = 2
+WITH_MODELS: Final = 3
 Row = Sequence[Any]  # seq, the core columns, detail, context
 
 

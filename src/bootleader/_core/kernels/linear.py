@@ -61,7 +61,11 @@ def choose_arm(plan, run, parameters, played, noise, spare):
 
 
 def renew_pool(run):
-    """Variance and kurtosis of the residuals, pooled over the models."""
+    """Variance and kurtosis of the residuals, pooled over the models.
+
+    The variance of a model that arms share is no less than that of its residuals weighted with the squares of the steps
+    that they made in predictions. So the many rows of an arm that is pulled most do not determine it alone.
+    """
     models = run.models
     squares, freedom, streamed, weighted = 0.0, 0.0, 0.0, 0.0
     for m in range(models.count.shape[0]):
@@ -70,6 +74,8 @@ def renew_pool(run):
         streamed += models.squares[m]
         weighted += models.count[m] * (models.fourth[m] / models.squares[m]) if models.squares[m] > 0.0 else 0.0
     run.pooled[0] = squares / freedom if freedom > 0.0 else 0.0
+    if models.count.shape[0] < run.arms.mean.shape[0] and models.weights[0] > 0.0:
+        run.pooled[0] = max(run.pooled[0], models.weighted_squares[0] / models.weights[0])
     run.pooled[1] = weighted / streamed if weighted > streamed else 1.0
 
 
