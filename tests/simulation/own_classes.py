@@ -130,3 +130,68 @@ class DrawsWithNumpy(bl.Policy):
     @property
     def rule(self) -> bl.ChoiceRule:
         return bl.ChoiceRule(choose_with_numpy)
+
+
+def law_with_numpy(params: Any, arm: Any, shared: Any) -> Any:
+    return arm.mean, np.random.normal(), math.inf  # noqa: NPY002
+
+
+def law_of_a_text(params: Any, arm: Any, shared: Any) -> Any:
+    return "the mean", 1.0, math.inf
+
+
+def law_of_a_list(params: Any, arm: Any, shared: Any) -> Any:
+    return [arm.mean, 1.0, math.inf]
+
+
+def law_beyond_params(params: Any, arm: Any, shared: Any) -> Any:
+    return arm.mean, params[3], math.inf
+
+
+def law_without_number(params: Any, arm: Any, shared: Any) -> Any:
+    return math.nan, 1.0, math.inf
+
+
+@dataclass(frozen=True, repr=False)
+class WrongLaw(bl.Policy):
+    """A law with a mistake, by its name."""
+
+    law: str
+
+    @property
+    def rule(self) -> bl.IndexRule:
+        return bl.IndexRule(globals()[self.law], bl.Noise.NORMAL)
+
+
+def choose_half(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
+    return 0.5
+
+
+def choose_beyond_memory(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
+    memory[10**6] = 1.0
+    return 0
+
+
+@dataclass(frozen=True, repr=False)
+class WrongChoice(bl.Policy):
+    """A choice with a mistake, by its name."""
+
+    choose: str
+
+    @property
+    def rule(self) -> bl.ChoiceRule:
+        return bl.ChoiceRule(globals()[self.choose])
+
+
+class WrongTrace(Trace):
+    """Pays more than its means say."""
+
+    def pay(self, arm: int, t: int, rng: np.random.Generator) -> float:
+        return 0.1 + super().pay(arm, t, rng)
+
+
+class UnseededTrace(Trace):
+    """Draws from a generator that is not its run's."""
+
+    def pay(self, arm: int, t: int, rng: np.random.Generator) -> float:
+        return super().pay(arm, t, np.random.default_rng())

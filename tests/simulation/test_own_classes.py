@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -40,6 +41,75 @@ def test_a_law_that_cannot_be_compiled_names_the_line_and_the_remedy() -> None:
 def test_a_rule_that_draws_with_numpy_is_told_where_random_numbers_come_from() -> None:
     with pytest.raises(TypeError, match=r"line \d+ of .*own_classes.py.*random numbers come from `stream`"):
         bl.simulate(own.DrawsWithNumpy(), BANDIT, **SIZE)
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (own.WrongLaw("law_with_numpy"), r"draws from NumPy or the module random \(line \d+ of .*own_classes.py\)"),
+        (own.WrongLaw("law_of_a_text"), "must return 3 numbers and returns Literal"),
+        (own.WrongLaw("law_of_a_list"), "compiled code makes no lists"),
+        (own.WrongLaw("law_beyond_params"), "reads a parameter that `params` of the rule does not have"),
+        (own.WrongChoice("choose_half"), "a whole one such as int"),
+    ],
+    ids=str,
+)
+def test_mistakes_in_a_law_or_a_choice_are_named(policy, message) -> None:
+    with pytest.raises(TypeError, match=message):
+        bl.simulate(policy, BANDIT, **SIZE)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"law": "mean"}, "law must be a function, got 'mean'"),
+        ({"noise": "normal"}, "noise must be one of NONE, NORMAL"),
+        ({"params": [1.0]}, "params must be a tuple of numbers"),
+        ({"initial_pulls": 2.0}, "initial_pulls must be a whole number"),
+        ({"initial_pulls": -1}, "initial_pulls must be a whole number of at least 0"),
+        ({"epsilon": 2.0}, "epsilon must be a number from 0 to 1"),
+    ],
+    ids=str,
+)
+def test_a_rule_says_what_it_takes(wrong, message) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        bl.IndexRule(**{"law": own.reboot_law, "noise": bl.Noise.NORMAL, **wrong})
+
+
+def test_a_rule_that_is_no_rule_is_named() -> None:
+    @dataclass(frozen=True, repr=False)
+    class Method(bl.Policy):
+        def rule(self):
+            return bl.IndexRule(own.reboot_law, bl.Noise.NORMAL, (1.5,))
+
+    with pytest.raises(TypeError, match=r"must be an IndexRule, a HistoryRule or a ChoiceRule.*@property"):
+        bl.simulate(Method(), BANDIT, **SIZE)
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (own.WrongLaw("law_without_number"), "ValueError: an index is not a number"),
+        (own.WrongChoice("choose_beyond_memory"), "IndexError.*foreign memory"),
+    ],
+    ids=str,
+)
+def test_a_policy_is_checked_in_plain_python_before_it_is_compiled(policy, message) -> None:
+    """Compiled, the second one writes to memory that is not its own."""
+    with pytest.raises(AssertionError, match=message):
+        bl.check_policy(policy)
+
+
+def test_a_python_bandit_is_checked() -> None:
+    assert "the first rewards have the stated means" in bl.check_bandit(own.Trace())
+    with pytest.raises(AssertionError, match=r"away from means\(0\)\[0\]"):
+        bl.check_bandit(own.WrongTrace())
+    with pytest.raises(AssertionError, match="pays the same runs differently"):
+        bl.check_bandit(own.UnseededTrace())
+    with pytest.raises(TypeError, match=r"such as Trace\(...\), got the class Trace"):
+        bl.check_bandit(own.Trace)
+    with pytest.raises(ValueError, match=r"takes rewards from 0 to 1, and .* paid"):
+        bl.simulate(bl.BetaThompson(), own.Trace(), rounds=300, runs=1)
 
 
 def test_an_arm_that_does_not_exist_is_an_error_in_compiled_code_too() -> None:

@@ -8,8 +8,6 @@ functions refer to, and compiles the result when it is first called. Importing t
 from __future__ import annotations
 
 import math
-import os
-import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from types import FunctionType
@@ -83,51 +81,6 @@ def compiled(function: Callable[..., Any]) -> Any:
     """A plain function as a compiled one."""
     register(function)
     return inner(function)
-
-
-_checked: set[tuple[Callable[..., Any], int]] = set()
-
-
-def check_compiles(function: Callable[..., Any], arguments: tuple[Any, ...], what: str, results: int) -> None:
-    """Raise ``TypeError`` with the line at fault if a function cannot be compiled, or returns something else.
-
-    ``arguments`` are examples of what it is called with; ``results`` is the number of values that it must return.
-    """
-    if (function, results) in _checked:
-        return
-    register(function)
-    signature = tuple(map(typeof, arguments))
-    dispatcher = numba.njit(**INNER)(function)
-    try:
-        dispatcher.compile(signature)
-    except Exception as error:  # numba raises errors of many types, among them its own assertions
-        raise TypeError(
-            f"{what} cannot be compiled: {_reason(error, function)}. Change it, or play it in plain Python with "
-            "simulate(..., compiled=False)"
-        ) from error
-    returned = dispatcher.overloads[signature].signature.return_type
-    found = 0 if returned == numba.types.none else getattr(returned, "count", 1)
-    if found != results:
-        raise TypeError(f"{what} must return {results} values, and returns {found}")
-    _checked.add((function, results))
-
-
-def _reason(error: Exception, function: Any) -> str:
-    """What numba does not take, and the line it stands on."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    lines = [line for line in lines if not line.startswith("Failed in nopython mode")]
-    file = function.__code__.co_filename
-    places = re.findall(r'File "([^"]+)", line (\d+)', text)
-    own = [place for place in places if os.path.basename(place[0]) == os.path.basename(file)]  # not inside numba
-    where = f" (in {function.__name__}, {file})"
-    if places:
-        path, line = (own or places)[-1]
-        where = f" (line {line} of {path})"
-    hint = (
-        "; random numbers come from `stream`, as in bootleader.random.uniform(stream)" if "RandomState" in text else ""
-    )
-    return (lines[0] if lines else type(error).__name__) + where + hint
 
 
 # Functions whose compiled form is not their Python form ---------------------------------------------------------------

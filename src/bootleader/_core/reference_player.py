@@ -102,6 +102,8 @@ class Player:
         """The place of the largest index, ties broken uniformly at random."""
         best = max(indices)
         tied = [k for k, index in enumerate(indices) if index == best]
+        if not tied:
+            raise ValueError(f"an index is not a number: {indices!r:.200}")
         return tied[0] if len(tied) == 1 else tied[self._below(len(tied))]
 
     def _below(self, n: int) -> int:
@@ -254,7 +256,7 @@ class ChoicePlayer(Player):
         self.rule = rule
         self.horizon = horizon
         self.noise_sd = np.array(noise_sd, float)
-        self.memory = np.zeros(rule.memory(arms, int(horizon)))
+        self.memory = np.zeros(rule.memory_size(arms, int(horizon)))
         self.history: list[list[float]] = [[] for _ in range(arms)]
 
     def choose_among(self, ready: list[int]) -> int:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
+from bootleader._core.validation import real, whole
+
 UNKNOWN_SD: Final = 1.0  # the noise sd given to laws that do not use it
 
 
@@ -111,6 +113,17 @@ class Noise(IntEnum):
 CROSSOVER: Final = {Noise.NONE: 512, Noise.NORMAL: 512, Noise.STUDENT: 192}
 
 
+def _check_functions(rule: Any, *names: str) -> None:
+    """Raise unless a rule has functions of these names, a tuple of parameters and a number of initial pulls."""
+    for name in names:
+        if not callable(getattr(rule, name)):
+            advice = ", such as `lambda arms, rounds: 2 * arms`" if name == "memory" else ""
+            raise TypeError(f"{name} must be a function{advice}, got {getattr(rule, name)!r}")
+    if not isinstance(rule.params, tuple):
+        raise TypeError(f"params must be a tuple of numbers, such as (1.5,), got {rule.params!r}")
+    whole("initial_pulls", rule.initial_pulls, 0)
+
+
 @dataclass(frozen=True)
 class IndexRule:
     """Index = location + scale * noise.
@@ -142,6 +155,14 @@ class IndexRule:
     half_life : float
         Rewards after which a reward counts half as much; infinite for one that does not fade.
 
+    Raises
+    ------
+    TypeError
+        If ``law`` is not a function, ``noise`` not a :class:`Noise`, ``params`` not a tuple or ``initial_pulls`` not a
+        whole number.
+    ValueError
+        If ``initial_pulls`` is below 0, or ``epsilon`` is not from 0 to 1.
+
     Examples
     --------
     >>> def law(params, arm, shared):
@@ -161,6 +182,15 @@ class IndexRule:
     grows: bool = False
     epsilon: float = 0.0
     half_life: float = math.inf
+
+    def __post_init__(self) -> None:
+        """Check what was given."""
+        _check_functions(self, "law")
+        if not isinstance(self.noise, Noise):
+            raise TypeError(
+                f"noise must be one of {', '.join(map(str, Noise.__members__))} of Noise, got {self.noise!r}"
+            )
+        real("epsilon", self.epsilon, "a number from 0 to 1", low=0.0, open_low=False, high=1.0)
 
     @property
     def uses_bounds(self) -> bool:
@@ -199,6 +229,13 @@ class HistoryRule:
     initial_pulls : int
         Every arm is pulled this often before indices count.
 
+    Raises
+    ------
+    TypeError
+        If ``resample`` is not a function, ``params`` is not a tuple or ``initial_pulls`` is not a whole number.
+    ValueError
+        If ``initial_pulls`` is below 0.
+
     Examples
     --------
     >>> from bootleader import Giro
@@ -209,6 +246,10 @@ class HistoryRule:
     resample: Resample
     params: tuple[float, ...]
     initial_pulls: int = 1
+
+    def __post_init__(self) -> None:
+        """Check what was given."""
+        _check_functions(self, "resample")
 
 
 class ArmsView(NamedTuple):
@@ -273,7 +314,10 @@ class ChoiceRule:
     Raises
     ------
     TypeError
-        If ``choose``, ``learn``, ``memory`` or ``recommend`` is not a function.
+        If ``choose``, ``learn``, ``memory`` or ``recommend`` is not a function, ``params`` is not a tuple or
+        ``initial_pulls`` is not a whole number.
+    ValueError
+        If ``initial_pulls`` is below 0.
 
     Examples
     --------
@@ -292,11 +336,28 @@ class ChoiceRule:
     recommend: Callable[..., Any] = largest_mean
 
     def __post_init__(self) -> None:
-        """Check that functions were given."""
-        for name in ("choose", "learn", "memory", "recommend"):
-            if not callable(getattr(self, name)):
-                advice = ", such as `lambda arms, rounds: 2 * arms`" if name == "memory" else ""
-                raise TypeError(f"{name} must be a function{advice}, got {getattr(self, name)!r}")
+        """Check what was given."""
+        _check_functions(self, "choose", "learn", "memory", "recommend")
+
+    def memory_size(self, arms: int, rounds: int) -> int:
+        """Return the number of floats in the memory.
+
+        Parameters
+        ----------
+        arms, rounds : int
+            Number of arms and of rounds.
+
+        Returns
+        -------
+        int
+            What ``memory`` returns.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If that is not a whole number of at least 0.
+        """
+        return whole("what memory(arms, rounds) returns", self.memory(arms, rounds), 0)
 
     @property
     def functions(self) -> tuple[Callable[..., Any], ...]:

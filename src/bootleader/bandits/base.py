@@ -187,6 +187,11 @@ class FamilyBandit(Bandit):
         mean = _drawn(self.means, uniforms[: self.arms], shape)
         given_sd = _drawn(getattr(self, "sd", 1.0), uniforms[self.arms :], shape)
         columns = self.family_parameters(mean, given_sd)
+        if not isinstance(columns, tuple) or len(columns) != 4:
+            raise TypeError(
+                f"family_parameters of {type(self).__name__} must return first, second and third parameter of the "
+                f"draw and the standard deviation, four in all; got {columns!r:.200}"
+            )
         first, second, third, sd = (filled(shape, column) for column in columns)
         return ArmParameters(first, second, third, np.zeros(1), mean, sd)
 

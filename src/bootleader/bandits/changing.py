@@ -56,6 +56,9 @@ class Piecewise(Bandit):
     phases: Sequence[tuple[Bandit, int]]
 
     def __post_init__(self) -> None:
+        for phase in self.phases:
+            if not isinstance(phase, Sequence) or len(phase) != 2:
+                raise TypeError(f"a phase must be a pair, such as (BernoulliBandit([0.2, 0.8]), 1000), got {phase!r}")
         phases = tuple((_stationary("a phase", bandit), whole("rounds", rounds, 1)) for bandit, rounds in self.phases)
         if not phases:
             raise ValueError("Piecewise needs at least one phase, such as (BernoulliBandit([0.2, 0.8]), 1000)")

@@ -289,7 +289,7 @@ def _play_general(block: Block, runs: Runs, threads: WorkStealing) -> Played:
     kernel, plan = _kernel_choice.general(block.policy, bandit, block.rounds, block.delay is not None)
     noise_sd = _known_sd(block.policy, runs)
     keeps_history = isinstance(rule, HistoryRule) or (isinstance(rule, ChoiceRule) and rule.history)
-    memory = rule.memory(bandit.arms, block.rounds) if isinstance(rule, ChoiceRule) else 0
+    memory = rule.memory_size(bandit.arms, block.rounds) if isinstance(rule, ChoiceRule) else 0
     key = run_key(block.seed, block.first_run + np.arange(block.runs, dtype=np.uint64))
     arms = np.arange(bandit.arms, dtype=np.uint64)[:, None]
     drift_states, delay_state = stream_of(key, int(Purpose.DRIFT), arms), stream_of(key, int(Purpose.DELAY), 0)

@@ -159,7 +159,7 @@ def new_state(policy: ContextualPolicy, parameters: Any, noise_sd: Any, plan: Li
 
 def check_functions(policy: ContextualPolicy, bandit: ContextualBandit) -> None:
     """Raise ``TypeError`` if functions that were written elsewhere cannot be compiled."""
-    from bootleader._core.numba_bridge import check_compiles
+    from bootleader._core.compilation_checks import check_compiles
 
     stream, array = Stream(np.zeros(1, np.uint64), 0, np.uint64(1)), np.zeros(1)
     rule = policy.rule

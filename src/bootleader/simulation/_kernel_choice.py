@@ -234,12 +234,12 @@ def general(policy: Policy, bandit: Bandit, rounds: int, delayed: bool) -> tuple
 
 def checked_rule(policy: Policy, bandit: Bandit) -> Rule:
     """The policy's rule, after a check that functions written elsewhere can be compiled."""
-    from bootleader._core.numba_bridge import check_compiles
+    from bootleader._core.compilation_checks import check_compiles
 
     rule = policy.rule
     stream = Stream(np.zeros(1, np.uint64), 0, np.uint64(1))
     shared = SharedStatistics(1.0, 1, 1, 1, 1.0)
-    params, array = padded(rule.params), np.zeros(1)
+    params, array = tuple(map(float, rule.params)), np.zeros(1)  # not padded: a number that is not there is an error
     for draw in bandit.draws:
         if draw not in DRAWS:
             check_compiles(
@@ -253,7 +253,7 @@ def checked_rule(policy: Policy, bandit: Bandit) -> Rule:
             check_compiles(rule.resample, (params, history, Contest(1.0, False), stream), f"resample of {policy!r}", 1)
         case ChoiceRule() if rule.functions not in _library_choices(rule.history):
             arms = ArmsView(*(array,) * 6, np.zeros(1, np.int64))
-            check_compiles(rule.choose, (params, arms, array, shared, stream), f"choose of {policy!r}", 1)
+            check_compiles(rule.choose, (params, arms, array, shared, stream), f"choose of {policy!r}", 1, True)
             check_compiles(rule.learn, (params, arms, array, shared, 0, 1.0, stream), f"learn of {policy!r}", 0)
-            check_compiles(rule.recommend, (params, arms, array, shared), f"recommend of {policy!r}", 1)
+            check_compiles(rule.recommend, (params, arms, array, shared), f"recommend of {policy!r}", 1, True)
     return rule

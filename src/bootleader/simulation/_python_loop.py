@@ -226,6 +226,7 @@ def _play_run(
         true_sd = None if runs.parameters is None else runs.parameters.sd[:arms, place]
         player = LibraryPolicy(policy, true_sd, block.seed, run, block.rounds)
     recommended = player.recommended if isinstance(player, LibraryPolicy) else None
+    low, high = policy.reward_range if isinstance(policy, Policy) else (-math.inf, math.inf)
     late, recorder = LateRewards(block.delay, block, place, stride), Recorder(block, runs, place, recommended)
     player.start(arms, np.random.default_rng([block.seed, run, USER_RANDOMNESS]))
 
@@ -244,6 +245,8 @@ def _play_run(
         if isinstance(arm, bool) or not isinstance(arm, int | np.integer) or not 0 <= arm < arms:
             raise ValueError(f"{policy!r}.pull() must return an arm from 0 to {arms - 1}, got {arm!r}")
         reward = world.pay(int(arm), played)
+        if not low <= reward <= high:
+            raise ValueError(f"{policy!r} takes rewards from {low:g} to {high:g}, and {bandit!r:.200} paid {reward!r}")
         pulls[arm] += 1
         recorder.pulled(int(arm), reward, world.mean)
         late.send(int(arm), reward, played)

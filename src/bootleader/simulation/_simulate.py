@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bootleader._core.compilation_events import on_compilation
+from bootleader._core.rules import Rule
 from bootleader._core.validation import one_of, seed_of, whole
 from bootleader.bandits import Bandit, ContextualBandit
 from bootleader.policies import ContextualPolicy, Policy
@@ -160,6 +161,11 @@ def job_of(
 
 
 def _validate_policy(policy: Policy | ContextualPolicy, bandit: Any, arms: int) -> None:
+    if isinstance(policy, Policy) and not isinstance(policy.rule, Rule):
+        raise TypeError(
+            f"the rule of {policy!r} must be an IndexRule, a HistoryRule or a ChoiceRule, got {policy.rule!r:.200}; "
+            "`@property` stands above `def rule(self)`"
+        )
     known = isinstance(bandit, Bandit | ContextualBandit)
     policy.known_sd(arms, np.ones((arms, 1) if isinstance(bandit, Bandit) else arms) if known else None)
     if isinstance(bandit, Bandit | ContextualBandit):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from bootleader.simulation.result import Simulation
 
 WIDEST = 96  # letters of a bandit's description that a line has room for
+NAMELESS = re.compile(r"<(?:[\w.<>]*\.)?(\w+) object at 0x[0-9A-Fa-f]+>")  # how an object without a repr prints
 QUANTILES = {"median": 0.5, "quantile_95": 0.95, "quantile_99": 0.99}
 OVER_TIME = ("mean_regret", "standard_error", "mean_reward", "best_arm_share", "simple_regret", "best_arm_recommended")
 LATEX = str.maketrans(
@@ -171,8 +173,10 @@ def shortened(text: str) -> str:
     --------
     >>> len(shortened("GaussianBandit(means=(" + "1.0, " * 1000 + "), sd=1.0)")) <= WIDEST
     True
+    >>> shortened("<own.Trace object at 0x7f0123456789>")
+    'Trace'
     """
-    text = " ".join(text.split())
+    text = NAMELESS.sub(r"\1", " ".join(text.split()))
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 30]} … {text[-24:]}"
 
 

@@ -20,6 +20,7 @@ from bootleader.simulation._simulate import simulate
 ROUNDS, RUNS, SEED = 200, 4, 2020
 UNITS = ((1000.0, 0.0), (0.001, 5.0), (3.0, -1e6))  # changes of unit: scale, shift
 DRAWS = 20_000
+FIRST_REWARDS = 400  # of each arm of a plain Python bandit
 FARTHEST = 6.0  # standard errors that a sample mean may be off
 
 
@@ -52,6 +53,7 @@ def check_policy(policy: Any, bandit: Any = None) -> list[str]:
     >>> check_policy(ReBoot(sigma_a=1.5))[0]
     'parameters cannot be changed'
     """
+    _refuse_class(policy, "policy")
     if isinstance(policy, Policy | ContextualPolicy):
         return _check_library_policy(policy, bandit)
     if isinstance(policy, PythonPolicy):
@@ -85,12 +87,17 @@ def check_bandit(bandit: Any) -> list[str]:
     >>> check_bandit(GaussianBandit([1.0, 0.0]))[-1]
     'the compiled rewards equal the plain ones bit for bit'
     """
+    _refuse_class(bandit, "bandit")
     if isinstance(bandit, Bandit):
         return _check_library_bandit(bandit)
     if isinstance(bandit, PythonBandit):
-        simulate(ReBoot(sigma_a=1.5), bandit, rounds=max(ROUNDS, bandit.arms), runs=RUNS, seed=SEED)
-        return ["means(t) and pay(arm, t, rng) return finite numbers"]
+        return _check_python_bandit(bandit)
     raise TypeError(f"a bandit is a Bandit, or has arms, means(t) and pay(arm, t, rng); got {bandit!r}")
+
+
+def _refuse_class(value: Any, what: str) -> None:
+    if isinstance(value, type):
+        raise TypeError(f"a {what} is an object, such as {value.__name__}(...), got the class {value.__name__}")
 
 
 def _check_library_policy(policy: Policy | ContextualPolicy, bandit: Any) -> list[str]:
@@ -154,7 +161,14 @@ def _suitable(policy: Policy | ContextualPolicy) -> Bandit | ContextualBandit:
 
 def _check_same_bits(policy: Any, bandit: Any, what: str) -> None:
     size = {"rounds": max(ROUNDS, 3 * bandit.arms), "runs": RUNS, "seed": SEED}
-    compiled, plain = (simulate(policy, bandit, **size, compiled=flag) for flag in (True, False))
+    try:  # plain play comes first: compiled code writes wherever a wrong index points
+        plain = simulate(policy, bandit, **size, compiled=False)
+    except (IndexError, ArithmeticError, ValueError) as error:
+        raise AssertionError(
+            f"plain play of {policy!r} on {bandit!r:.100} ends with {type(error).__name__}: {error}. Compiled code "
+            "goes on with infinity, NaN or foreign memory instead: let the code keep within its arrays and avoid 0/0"
+        ) from error
+    compiled = simulate(policy, bandit, **size)
     different = np.flatnonzero((compiled.final_regret != plain.final_regret)[0])
     _ensure(
         different.size == 0 and np.array_equal(compiled.pulls, plain.pulls),
@@ -188,6 +202,35 @@ def _check_python_policy(policy: Any, bandit: Any) -> list[str]:
         "random numbers from that rng alone",
     )
     return ["it can be copied", "it plays", "the same seed gives the same results"]
+
+
+def _check_python_bandit(bandit: Any) -> list[str]:
+    size = {"rounds": max(ROUNDS, bandit.arms), "runs": RUNS, "seed": SEED}
+    first, second = (simulate(ReBoot(sigma_a=1.5), bandit, **size) for _ in range(2))
+    _ensure(
+        np.array_equal(first.mean_reward, second.mean_reward),
+        f"{bandit!r} pays the same runs differently the second time: forget everything in start(rng), and take random "
+        "numbers from the rng that start and pay are given",
+    )
+    bandit, rng = copy.deepcopy(bandit), np.random.default_rng(SEED)
+    for k in range(min(bandit.arms, 4)):
+        errors = []
+        for _ in range(FIRST_REWARDS):
+            if hasattr(bandit, "start"):
+                bandit.start(rng)
+            mean = float(bandit.means(0)[k])
+            errors.append(float(bandit.pay(k, 0, rng)) - mean)
+        off, error = abs(float(np.mean(errors))), float(np.std(errors)) / math.sqrt(FIRST_REWARDS)
+        _ensure(
+            off <= FARTHEST * error + 1e-9 * abs(mean),
+            f"{FIRST_REWARDS} rewards pay({k}, 0, rng) of {bandit!r:.100} are on average {off:.4g} away from "
+            f"means(0)[{k}], {off / max(error, 1e-300):.1f} standard errors: regret would be wrong",
+        )
+    return [
+        "means(t) and pay(arm, t, rng) return finite numbers",
+        "the same seed gives the same rewards",
+        "the first rewards have the stated means",
+    ]
 
 
 def _check_library_bandit(bandit: Bandit) -> list[str]:
