@@ -26,7 +26,7 @@ LONG: Final = 20_000  # rounds of the problems that are not in the suite
 # Runs of slow policies at full size: with them the leaderboard takes less than 20 minutes on two idle cores.
 FEWER_RUNS: Final = {
     "WRSDA": 100,
-    "BayesUCB": 200,
+    "BayesUCB": 400,
     "BootstrappedUCB": 200,
     "MultiplierBootstrap": 250,
     "EnsembleSampling": 400,

@@ -1,11 +1,11 @@
-"""Quantiles of normal, beta and gamma laws, by Newton's or Halley's method for the logarithm of a tail.
+"""Quantiles of normal, beta and gamma laws; the last two by Halley's method for the logarithm of a tail.
 
-Tails of log-concave laws are log-concave, so from the second step on Newton's steps come down to the quantile from one
-side. The incomplete beta and gamma functions are continued fractions and series [1]_.
+The incomplete beta and gamma functions are continued fractions and series [1]_.
 
 References
 ----------
 .. [1] W. H. Press, S. A. Teukolsky, W. T. Vetterling, B. P. Flannery (2007). Numerical Recipes, chapter 6.
+.. [2] M. J. Wichura (1988). Algorithm AS 241: the percentage points of the normal distribution. Applied Statistics 37.
 """
 
 from __future__ import annotations
@@ -17,10 +17,31 @@ from bootleader._core.elementary import exp, log, log1p
 
 TERMS: Final = 2_000  # at most, of a continued fraction or a series; tens are usual
 PRECISE: Final = 1e-15  # relative size of a factor or a term at which they end
-STEPS: Final = 60  # at most, of Newton's method; three are usual
-CLOSE: Final = 1e-7  # relative size of a step after which the next one would be below rounding
-CLOSE_BY_HALLEY: Final = 1e-6  # the same for Halley's method, whose errors are cubed
+STEPS: Final = 60  # at most, of Halley's method; two or three are usual
+CLOSE: Final = 1e-6  # relative size of a step after which the next one would be below rounding: errors are cubed
 TINY: Final = 1e-300
+
+LOG_HALF: Final = -0.6931471805599453
+LOG_MIDDLE: Final = -2.590267165445825  # log of 0.075: the middle of the normal law
+# Coefficients of algorithm AS 241: numerator and denominator in turn, from the highest power down.
+MIDDLE: Final = (
+    2.5090809287301226727e3, 5.2264952788528545610e3, 3.3430575583588128105e4, 2.8729085735721942674e4,
+    6.7265770927008700853e4, 3.9307895800092710610e4, 4.5921953931549871457e4, 2.1213794301586595867e4,
+    1.3731693765509461125e4, 5.3941960214247511077e3, 1.9715909503065514427e3, 6.8718700749205790830e2,
+    1.3314166789178437745e2, 4.2313330701600911252e1, 3.3871328727963666080, 1.0,
+)  # fmt: skip
+TAIL: Final = (
+    7.74545014278341407640e-4, 1.05075007164441684324e-9, 2.27238449892691845833e-2, 5.47593808499534494600e-4,
+    2.41780725177450611770e-1, 1.51986665636164571966e-2, 1.27045825245236838258, 1.48103976427480074590e-1,
+    3.64784832476320460504, 6.89767334985100004550e-1, 5.76949722146069140550, 1.67638483018380384940,
+    4.63033784615654529590, 2.05319162663775882187, 1.42343711074968357734, 1.0,
+)  # fmt: skip
+FAR_TAIL: Final = (
+    2.01033439929228813265e-7, 2.04426310338993978564e-15, 2.71155556874348757815e-5, 1.42151175831644588870e-7,
+    1.24266094738807843860e-3, 1.84631831751005468180e-5, 2.65321895265761230930e-2, 7.86869131145613259100e-4,
+    2.96560571828504891230e-1, 1.48753612908506148525e-2, 1.78482653991729133580, 1.36929880922735805310e-1,
+    5.46378491116411436990, 5.99832206555887937690e-1, 6.65790464350110377720, 1.0,
+)  # fmt: skip
 
 
 def log_beta(a: Any, b: Any) -> Any:
@@ -72,7 +93,7 @@ def beta_quantile(a: Any, b: Any, log_norm: Any, log_tail: Any) -> Any:
             new = 0.5 * (x + 1.0)
         elif new <= 0.0:
             new = 0.5 * x
-        done = abs(new - x) <= CLOSE_BY_HALLEY * min(x, 1.0 - x)
+        done = abs(new - x) <= CLOSE * min(x, 1.0 - x)
         x = new
         if done:
             break
@@ -82,19 +103,32 @@ def beta_quantile(a: Any, b: Any, log_norm: Any, log_tail: Any) -> Any:
 def gamma_quantile(shape: Any, upper: Any, log_tail: Any) -> Any:
     """The x with P(Gamma(shape) > x), or P(Gamma(shape) < x) if not ``upper``, equal to exp(log_tail)."""
     log_norm = math.lgamma(shape)
-    spread = math.sqrt(-2.0 * log_tail * shape)
-    x = shape + spread - log_tail if upper else shape * exp(-min(spread / shape, 700.0))
     side = 1.0 if upper else -1.0
+    x = gamma_start(shape, side, log_tail)
     for _ in range(STEPS):
         front = exp(shape * log(x) - x - log_norm)
-        tail = gamma_tail(shape, x, front, upper)
-        step = side * (log(max(tail, TINY)) - log_tail) * max(tail, TINY) * x / max(front, TINY)
+        tail = max(gamma_tail(shape, x, front, upper), TINY)
+        hazard = max(front, TINY) / (tail * x)
+        newton = side * (log(tail) - log_tail) / hazard
+        curvature = (shape - 1.0) / x - 1.0 + side * hazard
+        step = newton / max(1.0 + 0.5 * newton * curvature, 0.5)  # Halley's
         new = x + step if x + step > 0.0 else 0.5 * x
         done = abs(new - x) <= CLOSE * x
         x = new
         if done:
             break
     return x
+
+
+def gamma_start(shape: Any, side: Any, log_tail: Any) -> Any:
+    """About the quantile: the cube root is nearly normal; where it would be far off, by the logarithm of the tail."""
+    root = 1.0 - 1.0 / (9.0 * shape)
+    if log_tail <= LOG_HALF:
+        root += side * normal_quantile(log_tail) / (3.0 * math.sqrt(shape))
+    if root > 0.3:
+        return shape * root * root * root
+    spread = math.sqrt(-2.0 * log_tail * shape)
+    return shape + spread - log_tail if side > 0.0 else shape * exp(-min(spread / shape, 700.0))
 
 
 def gamma_tail(shape: Any, x: Any, front: Any, upper: Any) -> Any:
@@ -123,13 +157,19 @@ def gamma_tail(shape: Any, x: Any, front: Any, upper: Any) -> Any:
 
 
 def normal_quantile(log_tail: Any) -> Any:
-    """The z with P(N(0, 1) > z) = exp(log_tail), for tails of at most 1/2."""
-    z = math.sqrt(max(0.0, -2.0 * log_tail - 1.3862943611198906))
-    for _ in range(STEPS):
-        tail = 0.5 * math.erfc(z * math.sqrt(0.5))
-        density = exp(-0.5 * z * z) * 0.3989422804014327
-        step = (log(tail) - log_tail) * tail / density
-        z = max(z + step, 0.0)
-        if abs(step) <= CLOSE * (1.0 + z):
-            break
-    return z
+    """The z with P(N(0, 1) > z) = exp(log_tail), for tails of at most 1/2: Wichura's algorithm AS 241 [2]_."""
+    if log_tail > LOG_MIDDLE:
+        q = 0.5 - exp(log_tail)
+        r = 0.180625 - q * q
+        return q * ratio_of_polynomials(MIDDLE, r)
+    r = math.sqrt(-log_tail)
+    return ratio_of_polynomials(TAIL, r - 1.6) if r <= 5.0 else ratio_of_polynomials(FAR_TAIL, r - 5.0)
+
+
+def ratio_of_polynomials(coefficients: Any, r: Any) -> Any:
+    """The quotient of two polynomials of degree seven; their coefficients from the highest power down, in turn."""
+    above, below = 0.0, 0.0
+    for k in range(8):
+        above = above * r + coefficients[2 * k]
+        below = below * r + coefficients[2 * k + 1]
+    return above / below
