@@ -7,6 +7,9 @@ because the integrand is analytic and vanishes at both ends. One grid serves all
 narrowest variable that can be the largest. Any other that can lies within some eight of its own scales, so in t none
 is much narrower than another, whatever the ratio of their scales.
 
+Heavy tails make the grid long, and a narrow variable makes it fine. Where it is both, the part far from all variables
+is integrated by a Gauss-Legendre rule in t instead.
+
 Two estimates of the error come with the sum: how far the probabilities are from adding up to 1, and how far they are
 from those of every second node. Where an estimate is too large, the nodes are doubled. The caller integrates by
 :mod:`bootleader.agent._win_probability_student` where that does not help.
@@ -26,7 +29,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.agent._win_probability_student import power_by_multiplication, student_peak
+from bootleader.agent._student_distributions import EqualStudents, NearlyNormals, Normals, Students
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -48,13 +51,14 @@ HALF_OFF_BY, HALF_OFF_BY_NORMAL = 5e-6, 5e-4
 HEAVY: Final = 5.0  # degrees of freedom below which the integrand does not vanish where the grid ends
 FEW_KINDS: Final = 2  # different degrees of freedom up to which each is computed apart
 NEARLY_NORMAL: Final = 20.0  # degrees of freedom from which on poles are too far away to matter, and a series is exact
+# Far from all variables a heavy tail is smooth in t: few Gauss-Legendre nodes do where evenly spaced ones, as close as
+# the narrowest variable wants them, would be most of the grid. The last has no weight: the tail begins there.
+LONG: Final = 100  # nodes from which on the grid is divided
+OUTER: Final = 4.0  # times the distance of the farthest pole
+_LEGENDRE: Final = np.polynomial.legendre.leggauss(24)
+OUTER_NODES: Final = np.append(_LEGENDRE[0], 1.0)
+OUTER_WEIGHTS: Final = np.repeat(np.append(_LEGENDRE[1], 0.0)[:, None], 2, axis=1)
 SMALLEST: Final = 1e-300
-ROOT_2_PI: Final = math.sqrt(2.0 * math.pi)
-# Of e^u sqrt(u / (e^u - 1)) = exp(3u/4 - u^2/48 + u^4/5760 - ...).
-SERIES: Final = (
-    1.0, 0.75, 0.2604166666666667, 0.0546875, 0.00771484375, 0.0008056640625, 7.451778997189154e-05,
-    6.842234778025794e-06, 4.3647840119753774e-07, 8.388801857277199e-10,
-)  # fmt: skip
 # Gregory's end correction of order 7 for the last nodes, where a heavy tail's integrand does not quite vanish.
 _DIFFERENCES: Final = (-1 / 12, -1 / 24, -19 / 720, -3 / 160, -863 / 60480, -275 / 24192, -33953 / 3628800)
 _END: Final = np.array(
@@ -162,11 +166,15 @@ def _integral(start: float, location: list[float], scale: list[float], df: list[
         width / math.hypot(delta, max(m, start) - centre) * own
         for m, width, own in zip(location, widths, kinds.step, strict=True)
     )
-    nodes = 2 * max(16, math.ceil(0.5 * (last - first) / step))
+    outer = last
+    if kinds.heavy.size and last - first > LONG * step:
+        farthest = max(math.hypot(m - centre, s * root) for m, s, root in zip(location, scale, kinds.pole, strict=True))
+        outer = min(last, max(first + 16.0 * step, math.asinh(OUTER * farthest / delta)))
+    nodes = 2 * max(16, math.ceil(0.5 * (outer - first) / step))
     laws = _Laws(np.array(location)[:, None] - centre, np.array(scale)[:, None], kinds)
     half_off_by = HALF_OFF_BY if min(df) < NEARLY_NORMAL else HALF_OFF_BY_NORMAL
     while nodes <= MOST_NODES:
-        wins, by_half = _sum(laws, delta, first, last, nodes)
+        wins, by_half = _sum(laws, delta, _Grid(first, outer, last), nodes)
         total = float(wins.sum())
         if abs(total - 1.0) <= OFF_BY and float(np.abs(wins - by_half).max()) <= half_off_by:
             return np.maximum(wins, 0.0) / total
@@ -189,6 +197,7 @@ class _Kinds(NamedTuple):
     heavy: Rows  # with heavy tails
     overlap: Floats  # of those tails: n_k / (n_k + n_j)
     right_reach: Sequence[float]  # where the grid may end, in scales
+    pole: Sequence[float]  # distance of a density's pole from the line, in scales; 0 for a normal
     step: Sequence[float]  # largest step in a variable's scales
 
 
@@ -196,166 +205,55 @@ class _Kinds(NamedTuple):
 def _kinds(df: tuple[float, ...]) -> _Kinds:
     n = np.array(df)
     groups: list[tuple[Any, Callable[[Floats], Distributions]]] = [
-        (n == math.inf, _Normal),
-        ((n >= NEARLY_NORMAL) & (n < math.inf), _NearlyNormal),
+        (n == math.inf, Normals),
+        ((n >= NEARLY_NORMAL) & (n < math.inf), NearlyNormals),
     ]
     few = np.unique(n[n < NEARLY_NORMAL])
     if few.size <= FEW_KINDS and (few == few.round()).all():
-        groups += [(n == one, _EqualStudents) for one in few]
+        groups += [(n == one, EqualStudents) for one in few]
     else:
-        groups.append((n < NEARLY_NORMAL, _Student))
+        groups.append((n < NEARLY_NORMAL, Students))
     kinds = [(np.flatnonzero(rows), kind(n[rows])) for rows, kind in groups if rows.any()]
     heavy = n[n < HEAVY]
     reaches = [_right_reach(one) for one in df]
     steps = [min(NORMAL_STEP, STUDENT_STEP * math.sqrt(one)) for one in df]
-    return _Kinds(kinds, np.flatnonzero(n < HEAVY), heavy[:, None] / (heavy[:, None] + heavy), reaches, steps)
+    poles = [0.0 if one == math.inf else math.sqrt(one) for one in df]
+    return _Kinds(kinds, np.flatnonzero(n < HEAVY), heavy[:, None] / (heavy[:, None] + heavy), reaches, poles, steps)
 
 
-class _Normal:
-    """Distribution functions and densities of normal variables."""
+class _Grid(NamedTuple):
+    """Where the nodes are, in t: evenly spaced between ``first`` and ``outer``, Gauss-Legendre up to ``last``."""
 
-    def __init__(self, df: Floats) -> None:
-        pass
+    first: float
+    outer: float
+    last: float
 
-    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
-        from scipy.special import ndtr
-
-        density = np.exp(-0.5 * z * z)
-        density *= 1.0 / ROOT_2_PI
-        return ndtr(z), density
-
-
-class _NearlyNormal:
-    """Those of Students of n >= 20 degrees of freedom.
-
-    With u = log(1 + z^2 / n) and y = sqrt((n + 1) u) the density is proportional to exp(-y^2 / 2), and
-    dz / dy to b(u) = e^u sqrt(u / (e^u - 1)), a power series in u = y^2 / (n + 1) that is integrated term by term.
-    """
-
-    def __init__(self, df: Floats) -> None:
-        self.df = df[:, None]
-        powers = (self.df + 1.0) ** -np.arange(len(SERIES))[None]
-        terms = powers * SERIES
-        moments = np.cumprod([1.0, *range(1, 2 * len(SERIES) - 1, 2)])  # of a standard normal
-        terms /= (terms * moments).sum(axis=1, keepdims=True)
-        self.terms = list(terms.T[:, :, None])
-        self.peak = self.terms[0] * (np.sqrt((self.df + 1.0) / self.df) / ROOT_2_PI)
-
-    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
-        from scipy.special import ndtr
-
-        square = (self.df + 1.0) * np.log1p(z * z / self.df)
-        density = np.exp(-0.5 * square)
-        y = np.copysign(np.sqrt(square), z)
-        integral = ndtr(y) - 0.5  # of y^2i exp(-y^2 / 2) / sqrt(2 pi), from 0
-        power = y * density
-        power *= 1.0 / ROOT_2_PI
-        below = 0.5 + self.terms[0] * integral
-        for i, term in enumerate(self.terms[1:], 1):
-            integral *= 2.0 * i - 1.0
-            integral -= power
-            power *= square
-            below += term * integral
-        density *= self.peak
-        return below, density
+    def nodes(self, number: int, heavy: bool) -> tuple[Floats, Floats]:
+        """Nodes, and weights of all of them and of every second."""
+        step = (self.outer - self.first) / number
+        t = self.first + step * np.arange(number + 1, dtype=np.float64)
+        weights = np.zeros((number + 1, 2))
+        weights[:, 0] = step
+        weights[::2, 1] = 2.0 * step
+        if heavy:  # the integrand does not vanish at the end
+            weights[-_END.size :, 0] *= _END
+            weights[1 - 2 * _END.size :: 2, 1] *= _END
+        if self.outer < self.last:
+            half = 0.5 * (self.last - self.outer)
+            t = np.concatenate([t, self.outer + half * (1.0 + OUTER_NODES)])
+            weights = np.concatenate([weights, half * OUTER_WEIGHTS])
+        return t, weights
 
 
-class _Student:
-    """Those of Students of few degrees of freedom.
-
-    For whole n, with q = n / (n + z^2):
-    F = 1/2 + angle arctan(z / sqrt(n)) + z sqrt(q / n) (plain + root sqrt(q)) sum_i c_i q^i.
-    """
-
-    def __init__(self, df: Floats) -> None:
-        self.df, self.root_df = df[:, None], np.sqrt(df[:, None])
-        rows = [_closed_form(n) for n in df.tolist()]
-        self.others = [k for k, n in enumerate(df.tolist()) if n != int(n)]  # they have no closed form
-        terms = np.zeros((max(len(row[0]) for row in rows), len(rows), 1))
-        for k, row in enumerate(rows):
-            terms[: len(row[0]), k, 0] = row[0]
-        self.terms = list(terms[::-1])
-        self.angle, self.plain, self.root, self.peak = np.array([row[1:] for row in rows]).T[:, :, None]
-
-    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
-        ratio = self.df / (self.df + z * z)
-        below = np.repeat(self.terms[0], z.shape[1], axis=1)
-        for term in self.terms[1:]:
-            below *= ratio
-            below += term
-        cosine, tangent = np.sqrt(ratio), z / self.root_df
-        below *= self.plain + self.root * cosine
-        below *= cosine
-        below *= tangent
-        below += self.angle * np.arctan(tangent)
-        below += 0.5
-        if self.others:
-            from scipy.special import stdtr
-
-            below[self.others] = stdtr(self.df[self.others], z[self.others])
-        density = np.exp((0.5 * self.df + 0.5) * np.log(ratio))
-        density *= self.peak
-        return below, density
-
-
-class _EqualStudents:
-    """As :class:`_Student`, for whole degrees of freedom that are the same in all rows: the terms are plain numbers."""
-
-    def __init__(self, df: Floats) -> None:
-        self.df = float(df[0])
-        terms, self.angle, plain, _, self.peak = _closed_form(self.df)
-        self.is_even = plain > 0.0
-        factor = (plain or self.angle) / math.sqrt(self.df)  # of z
-        self.terms = [factor * term for term in reversed(terms)] if self.df > 1.0 else []
-
-    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
-        ratio = z * z
-        ratio += self.df
-        np.divide(self.df, ratio, out=ratio)
-        density = power_by_multiplication(ratio, 0.5 * (self.df + 1.0))
-        density *= self.peak
-        if not self.is_even:
-            below = np.arctan(z * (1.0 / math.sqrt(self.df)))
-            below *= self.angle
-            below += 0.5
-        if self.terms:
-            series = np.full_like(z, self.terms[0])
-            for term in self.terms[1:]:
-                series *= ratio
-                series += term
-            series *= np.sqrt(ratio) if self.is_even else ratio
-            series *= z
-            if self.is_even:
-                series += 0.5
-                return series, density
-            below += series
-        return below, density
-
-
-def _closed_form(n: float) -> tuple[list[float], float, float, float, float]:
-    """The coefficients c_i, ``angle``, ``plain`` and ``root`` of a Student, and its density's peak."""
-    peak = student_peak(n)
-    odd = int(n) % 2
-    terms = [1.0 if n > 1 else 0.0]
-    for i in range(1, (int(n) - odd) // 2):
-        terms.append(terms[-1] * (2 * i - 1 + odd) / (2 * i + odd))
-    return (terms, 1.0 / math.pi, 0.0, 1.0 / math.pi, peak) if odd else (terms, 0.0, 0.5, 0.0, peak)
-
-
-def _sum(laws: _Laws, delta: float, first: float, last: float, nodes: int) -> tuple[Floats, Floats]:
-    """The trapezoidal sums over all nodes and over every second."""
-    step = (last - first) / nodes
-    grown = np.exp(first + step * np.arange(nodes + 1))
+def _sum(laws: _Laws, delta: float, grid: _Grid, nodes: int) -> tuple[Floats, Floats]:
+    """The sums over all nodes and over every second."""
+    t, weights = grid.nodes(nodes, laws.kinds.heavy.size > 0)
+    grown = np.exp(t)
     shrunk = 1.0 / grown
     z = ((0.5 * delta) * (grown - shrunk) - laws.location) / laws.scale
     below, density = _distributions(laws.kinds, z)
     np.maximum(below, SMALLEST, out=below)
-    weights = np.zeros((nodes + 1, 2))
-    weights[:, 0] = (grown + shrunk) * (0.5 * delta * step) * np.multiply.reduce(below, axis=0)
-    weights[::2, 1] = 2.0 * weights[::2, 0]
-    if laws.kinds.heavy.size:
-        weights[-_END.size :, 0] *= _END
-        weights[1 - 2 * _END.size :: 2, 1] *= _END
+    weights *= ((grown + shrunk) * (0.5 * delta) * np.multiply.reduce(below, axis=0))[:, None]
     density /= below
     wins: Floats = density @ weights
     wins /= laws.scale

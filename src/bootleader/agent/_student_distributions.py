@@ -1,0 +1,151 @@
+"""Distribution functions and densities of normal and Student variables, many rows at once."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from bootleader.agent._win_probability_student import power_by_multiplication, student_peak
+
+Floats = npt.NDArray[np.float64]
+
+ROOT_2_PI: Final = math.sqrt(2.0 * math.pi)
+# Of e^u sqrt(u / (e^u - 1)) = exp(3u/4 - u^2/48 + u^4/5760 - ...).
+SERIES: Final = (
+    1.0, 0.75, 0.2604166666666667, 0.0546875, 0.00771484375, 0.0008056640625, 7.451778997189154e-05,
+    6.842234778025794e-06, 4.3647840119753774e-07, 8.388801857277199e-10,
+)  # fmt: skip
+
+
+class Normals:
+    """Distribution functions and densities of normal variables."""
+
+    def __init__(self, df: Floats) -> None:
+        pass
+
+    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
+        from scipy.special import ndtr
+
+        density = np.exp(-0.5 * z * z)
+        density *= 1.0 / ROOT_2_PI
+        return ndtr(z), density
+
+
+class NearlyNormals:
+    """Those of Students of n >= 20 degrees of freedom.
+
+    With u = log(1 + z^2 / n) and y = sqrt((n + 1) u) the density is proportional to exp(-y^2 / 2), and
+    dz / dy to b(u) = e^u sqrt(u / (e^u - 1)), a power series in u = y^2 / (n + 1) that is integrated term by term.
+    """
+
+    def __init__(self, df: Floats) -> None:
+        self.df = df[:, None]
+        powers = (self.df + 1.0) ** -np.arange(len(SERIES))[None]
+        terms = powers * SERIES
+        moments = np.cumprod([1.0, *range(1, 2 * len(SERIES) - 1, 2)])  # of a standard normal
+        terms /= (terms * moments).sum(axis=1, keepdims=True)
+        self.terms = list(terms.T[:, :, None])
+        self.peak = self.terms[0] * (np.sqrt((self.df + 1.0) / self.df) / ROOT_2_PI)
+
+    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
+        from scipy.special import ndtr
+
+        square = (self.df + 1.0) * np.log1p(z * z / self.df)
+        density = np.exp(-0.5 * square)
+        y = np.copysign(np.sqrt(square), z)
+        integral = ndtr(y) - 0.5  # of y^2i exp(-y^2 / 2) / sqrt(2 pi), from 0
+        power = y * density
+        power *= 1.0 / ROOT_2_PI
+        below = 0.5 + self.terms[0] * integral
+        for i, term in enumerate(self.terms[1:], 1):
+            integral *= 2.0 * i - 1.0
+            integral -= power
+            power *= square
+            below += term * integral
+        density *= self.peak
+        return below, density
+
+
+class Students:
+    """Those of Students of few degrees of freedom.
+
+    For whole n, with q = n / (n + z^2):
+    F = 1/2 + angle arctan(z / sqrt(n)) + z sqrt(q / n) (plain + root sqrt(q)) sum_i c_i q^i.
+    """
+
+    def __init__(self, df: Floats) -> None:
+        self.df, self.root_df = df[:, None], np.sqrt(df[:, None])
+        rows = [_closed_form(n) for n in df.tolist()]
+        self.others = [k for k, n in enumerate(df.tolist()) if n != int(n)]  # they have no closed form
+        terms = np.zeros((max(len(row[0]) for row in rows), len(rows), 1))
+        for k, row in enumerate(rows):
+            terms[: len(row[0]), k, 0] = row[0]
+        self.terms = list(terms[::-1])
+        self.angle, self.plain, self.root, self.peak = np.array([row[1:] for row in rows]).T[:, :, None]
+
+    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
+        ratio = self.df / (self.df + z * z)
+        below = np.repeat(self.terms[0], z.shape[1], axis=1)
+        for term in self.terms[1:]:
+            below *= ratio
+            below += term
+        cosine, tangent = np.sqrt(ratio), z / self.root_df
+        below *= self.plain + self.root * cosine
+        below *= cosine
+        below *= tangent
+        below += self.angle * np.arctan(tangent)
+        below += 0.5
+        if self.others:
+            from scipy.special import stdtr
+
+            below[self.others] = stdtr(self.df[self.others], z[self.others])
+        density = np.exp((0.5 * self.df + 0.5) * np.log(ratio))
+        density *= self.peak
+        return below, density
+
+
+class EqualStudents:
+    """As :class:`Students`, for whole degrees of freedom that are the same in all rows: the terms are plain numbers."""
+
+    def __init__(self, df: Floats) -> None:
+        self.df = float(df[0])
+        terms, self.angle, plain, _, self.peak = _closed_form(self.df)
+        self.is_even = plain > 0.0
+        factor = (plain or self.angle) / math.sqrt(self.df)  # of z
+        self.terms = [factor * term for term in reversed(terms)] if self.df > 1.0 else []
+
+    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
+        ratio = z * z
+        ratio += self.df
+        np.divide(self.df, ratio, out=ratio)
+        density = power_by_multiplication(ratio, 0.5 * (self.df + 1.0))
+        density *= self.peak
+        if not self.is_even:
+            below = np.arctan(z * (1.0 / math.sqrt(self.df)))
+            below *= self.angle
+            below += 0.5
+        if self.terms:
+            series = np.full_like(z, self.terms[0])
+            for term in self.terms[1:]:
+                series *= ratio
+                series += term
+            series *= np.sqrt(ratio) if self.is_even else ratio
+            series *= z
+            if self.is_even:
+                series += 0.5
+                return series, density
+            below += series
+        return below, density
+
+
+def _closed_form(n: float) -> tuple[list[float], float, float, float, float]:
+    """The coefficients c_i, ``angle``, ``plain`` and ``root`` of a Student, and its density's peak."""
+    peak = student_peak(n)
+    odd = int(n) % 2
+    terms = [1.0 if n > 1 else 0.0]
+    for i in range(1, (int(n) - odd) // 2):
+        terms.append(terms[-1] * (2 * i - 1 + odd) / (2 * i + odd))
+    return (terms, 1.0 / math.pi, 0.0, 1.0 / math.pi, peak) if odd else (terms, 0.0, 0.5, 0.0, peak)
