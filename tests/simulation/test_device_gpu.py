@@ -26,7 +26,7 @@ def test_every_bit_is_the_cpus(policy, bandit):
     print(f"{policy!r} {type(bandit).__name__}: {ROUNDS:g} rounds equal, GPU {between - began:.1f} s")
 
 
-@pytest.mark.parametrize(("policy", "bandit"), context_cases(), ids=repr)
+@pytest.mark.parametrize(("policy", "bandit"), list(context_cases()), ids=repr)
 def test_every_bit_is_the_cpus_with_contexts(policy, bandit):
     size = {"rounds": 1_000, "runs": int(ROUNDS // 10_000), "seed": 17, "checkpoints": 20}
     on_gpu = bl.simulate(policy, bandit, device="cuda", **size)
