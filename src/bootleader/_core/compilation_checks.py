@@ -72,7 +72,7 @@ def _check_returned(returned: Any, what: str, results: int, is_whole: bool) -> N
 
 def _foreign_randomness(function: Callable[..., Any], seen: set[Any]) -> Iterator[tuple[int, str]]:
     """Lines and files where a function, or one that it calls, refers to generators that are not the library's."""
-    if function in seen or not isinstance(function, FunctionType):
+    if not isinstance(function, FunctionType) or function in seen:
         return
     seen.add(function)
     code, line = function.__code__, function.__code__.co_firstlineno
