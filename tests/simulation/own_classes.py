@@ -195,3 +195,11 @@ class UnseededTrace(Trace):
 
     def pay(self, arm: int, t: int, rng: np.random.Generator) -> float:
         return super().pay(arm, t, np.random.default_rng())
+
+
+WIDTHS = np.array([1.0, 0.5])
+
+
+def law_with_table(params, arm, shared):
+    """A law that reads an array of its module."""
+    return arm.mean, WIDTHS[1] * params[0], math.inf

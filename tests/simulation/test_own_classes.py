@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import bootleader as bl
+from bootleader._core.compilation_checks import check_compiles
+from bootleader._core.rules import ArmStatistics, SharedStatistics
 from tests.simulation import own_classes as own
 
 SIZE = {"rounds": 300, "runs": 40, "seed": 5}
@@ -36,6 +38,11 @@ def test_an_own_bandit_keeps_the_contract() -> None:
 def test_a_law_that_cannot_be_compiled_names_the_line_and_the_remedy() -> None:
     with pytest.raises(TypeError, match=r"median.*line \d+ of .*own_classes.py.*compiled=False"):
         bl.simulate(own.Uncompilable(), BANDIT, **SIZE)
+
+
+def test_a_law_may_read_a_table() -> None:
+    arguments = (1.0,), ArmStatistics(*(1.0,) * 5), SharedStatistics(1.0, 1, 1, 1, 1.0)
+    check_compiles(own.law_with_table, arguments, "the law", 3)
 
 
 def test_a_rule_that_draws_with_numpy_is_told_where_random_numbers_come_from() -> None:
