@@ -23,7 +23,7 @@ RUNS: Final = 2_000
 RESCALED_RUNS: Final = 500  # in the other unit, where policies differ by factors
 LONG: Final = 20_000  # rounds of the problems that are not in the suite
 
-# Runs of slow policies at full size: with them the leaderboard takes less than 20 minutes on two idle cores.
+# Runs of slow policies at full size: with them the leaderboard takes about 25 minutes on two cores.
 FEWER_RUNS: Final = {
     "WRSDA": 100,
     "BayesUCB": 400,
