@@ -89,6 +89,7 @@ def advance_runs(plan, numbers, contexts, words, stacks, trajectory, checkpoints
     )  # fmt: skip
     shown = place if contexts.features.shape[2] > 1 else 0
     drawn = place if contexts.coefficients.shape[2] > 1 else 0
+    # The sd of the noise, the last field, is not read in a round.
     parameters = ContextParameters(
         contexts.features[:, :, shown], contexts.coefficients[:, :, drawn], contexts.second[:, drawn],
         contexts.third[:, drawn], contexts.table[:, drawn], contexts.second[:, drawn],
@@ -97,6 +98,7 @@ def advance_runs(plan, numbers, contexts, words, stacks, trajectory, checkpoints
         plan.law, NOISE, plan.params, plan.ridge, UNIT_FREE, plan.initial_pulls, JOINT, CORRELATED, plan.draw,
         plan.link, plan.pay, CHANGING, DISJOINT, plan.horizon,
     )  # fmt: skip
+    # In the place of the interrupt's flag any array will do: `never_raised` does not read it.
     advance(plan, parameters, streams, run, trajectory, checkpoints, place, checkpoints, start, stop)
 
 
