@@ -1,9 +1,9 @@
-"""Bandits whose coverage is measured: the robustness suite, families beyond it, and hard ones."""
+"""Bandits whose coverage is measured: the robustness suite, families beyond it, hard ones and everyday ones."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from tests.inference.rewards import (
     BURSTS,
     CAPPED,
     CONTAMINATED,
+    COST,
     EXPONENTIAL,
     GAMMA,
     GAUSS,
@@ -26,11 +27,12 @@ from tests.inference.rewards import (
     REVENUE,
     STUDENT_T,
     TWO_POINT,
+    VARIED_JACKPOT,
     WEIBULL,
 )  # fmt: skip
 
 LONG = 20_000
-NOT_PROMISED = ("sd that grows", "jackpots 1 % beside Gauss")  # hard cases that the guard cannot hold at its level
+NOT_PROMISED = ("sd that grows", "jackpots 0.5 % beside Gauss")  # hard cases that the guard cannot hold at its level
 
 
 @dataclass(frozen=True)
@@ -150,8 +152,65 @@ def hard_cases(runs: int) -> list[Case]:
             (EXPONENTIAL, 0.0, 1.0, 0.0)], 1.0, LONG, runs),
         _different("jackpots 2 % beside Gauss", [(GAUSS, 1.0, 1.0, 0.0), (JACKPOT, 0.0, 50.0, 0.02)], 1.0, LONG, runs),
         _different("jackpots 1 % beside Gauss", [(GAUSS, 1.0, 1.0, 0.0), (JACKPOT, 0.0, 100.0, 0.01)], 1.0, LONG, runs),
+        _different("jackpots 0.5 % beside Gauss", [
+            (GAUSS, 1.0, 1.0, 0.0), (JACKPOT, 0.0, 200.0, 0.005)], 1.0, LONG, runs),
         _different("jackpots 2 % of 10 beside sd 100", [
             (GAUSS, 0.2, 100.0, 0.0), (JACKPOT, 0.0, 10.0, 0.02), (JACKPOT, 0.0, 10.0, 0.02)], 0.2, LONG, runs),
         _different("losses 1 % of 20 beside sd 100", [
             (GAUSS, -0.2, 100.0, 0.0), (JACKPOT, 0.0, -20.0, 0.01)], -0.2, LONG, runs),
+    ]  # fmt: skip
+
+
+def _unequal(name, family, arms, means, runs) -> Case:
+    """Arms of one family with different means."""
+    case = _different(name, [(family, *arm) for arm in arms], 0.0, LONG, runs)
+    return replace(case, truth=np.repeat(np.array(means, float)[:, None], runs, axis=1))
+
+
+def everyday_cases(runs: int) -> list[Case]:
+    """Rewards as experiments have them: in equal arms, in arms of different families, and in unequal ones."""
+    half = math.exp(0.5)  # the mean of a lognormal amount whose logarithm has the sd 1
+    return [
+        # Equal arms.
+        *(_same(f"lognormal {sd:g}", LOGNORMAL, 0.0, sd, 0.0, math.exp(sd * sd / 2), LONG, runs)
+          for sd in (1.0, 1.25, 1.75)),
+        *(_same(f"Pareto {a:g}", PARETO, 0.0, 1.0, a, 1 / (a - 1), LONG, runs) for a in (2.2, 2.8, 3.0)),
+        *(_same(f"Student t, {df:g} df", STUDENT_T, 1.0, 1.0, df, 1.0, LONG, runs) for df in (2.5, 3.0, 4.0)),
+        *(_same(f"jackpot {100 * p:g} %, varied", VARIED_JACKPOT, 0.0, 1 / p, p, 1.0, LONG, runs)
+          for p in (0.02, 0.01)),
+        *(_same(f"revenue {100 * p:g} %, sd of the logarithm {sd:g}", REVENUE, 0.0, sd, p, p * math.exp(sd * sd / 2),
+                LONG, runs) for p, sd in ((0.01, 1.0), (0.1, 1.5), (0.3, 0.5))),
+        *(_same(f"Bernoulli {p:g}", BERNOULLI, p, 0.0, 0.0, p, LONG, runs) for p in (0.001, 0.01, 0.02)),
+        _same("2 % with sd 10", CONTAMINATED, 0.0, 10.0, 0.02, 0.0, LONG, runs),
+        _same("cost, lognormal 1", COST, 0.0, 1.0, 1.0, -half, LONG, runs),
+        _same("cost 5 %", COST, 0.0, 1.0, 0.05, -0.05 * half, LONG, runs),
+        *(_same(f"gamma {a:g}", GAMMA, 0.0, 1 / a, a, 1.0, LONG, runs) for a in (0.1, 0.3)),
+        *(_same(f"Poisson {mean:g}", POISSON, mean, 0.0, 0.0, mean, LONG, runs) for mean in (0.005, 0.1)),
+        _same("Gauss, 5 with sd 1e-6", GAUSS, 5.0, 1e-6, 0.0, 5.0, LONG, runs),
+        _same("always 5", GAUSS, 5.0, 0.0, 0.0, 5.0, 2_000, runs),
+        # Arms of different families with one mean.
+        *(_different(f"Gauss beside {name}", [(GAUSS, mean, sd, 0.0), other], mean, LONG, runs)
+          for name, mean, sd, other in (
+            ("Pareto 2.5", 1.0, 1.0, (PARETO, 1 / 3, 1.0, 2.5)),
+            ("lognormal 1.5", 1.0, 1.0, (LOGNORMAL, -1.125, 1.5, 0.0)),
+            ("revenue 5 %", 1.0, 0.1, (REVENUE, math.log(20.0) - 0.5, 1.0, 0.05)),
+            ("Bernoulli .01", 0.01, 0.1, (BERNOULLI, 0.01, 0.0, 0.0)),
+            ("2 % with sd 30", 1.0, 1.0, (CONTAMINATED, 1.0, 30.0, 0.02)),
+            ("jackpots 2 %, varied", 1.0, 1.0, (VARIED_JACKPOT, 0.0, 50.0, 0.02)),
+            ("jackpots 1 %, varied", 1.0, 1.0, (VARIED_JACKPOT, 0.0, 100.0, 0.01)),
+            ("jackpots 1 % of 30", 0.3, 1.0, (JACKPOT, 0.0, 30.0, 0.01)),
+        )),
+        _different("sd .01 beside sd 1", [(GAUSS, 1.0, 0.01, 0.0), (GAUSS, 1.0, 1.0, 0.0)], 1.0, LONG, runs),
+        _different("always 1 beside Exp", [(GAUSS, 1.0, 0.0, 0.0), (EXPONENTIAL, 0.0, 1.0, 0.0)], 1.0, LONG, runs),
+        _different("lognormal 1 beside minus Exp", [
+            (LOGNORMAL, 0.0, 1.0, 0.0), (NEGATIVE, half + 1.0, 1.0, 0.0)], half, LONG, runs),
+        # Unequal arms.
+        _unequal("lognormal 1, 5 % more", LOGNORMAL, [(0.0, 1.0, 0.0), (math.log(1.05), 1.0, 0.0)],
+                 [half, 1.05 * half], runs),
+        _unequal("revenue 5 %, 10 % more", REVENUE, [(0.0, 1.0, 0.05), (math.log(1.1), 1.0, 0.05)],
+                 [0.05 * half, 0.055 * half], runs),
+        _unequal("gamma .3, 10 % more", GAMMA, [(0.0, 1 / 0.3, 0.3), (0.0, 1.1 / 0.3, 0.3)], [1.0, 1.1], runs),
+        _unequal("Student t, 3 df, 0.05 apart", STUDENT_T, [(0.0, 1.0, 3.0), (0.05, 1.0, 3.0)], [0.0, 0.05], runs),
+        _unequal("Poisson .1 and .11", POISSON, [(0.1, 0.0, 0.0), (0.11, 0.0, 0.0)], [0.1, 0.11], runs),
+        _unequal("sd 5 and .5, 0.05 apart", GAUSS, [(0.0, 5.0, 0.0), (0.05, 0.5, 0.0)], [0.0, 0.05], runs),
     ]  # fmt: skip

@@ -145,6 +145,21 @@ def exact_moments(rewards):
     return n, float(mean), float(sum(x**2 for x in d)), float(sum(x**4 for x in d))
 
 
+def known_arms(rewards_of_arms):
+    """Whether each arm has 400 rewards, and 50 effective ones by its own kurtosis and by the mean over all deviations.
+
+    The kurtosis of all arms together is the mean of their kurtoses, weighted by their residual sums of squares.
+    """
+    found = [exact_moments(rewards) if len(rewards) else (0, 0.0, 0.0, 0.0) for rewards in rewards_of_arms]
+    kurtoses = [n * fourth / rss**2 if rss > 0 else math.nan for n, _, rss, fourth in found]
+    varied = [(rss, kurtosis) for (_, _, rss, _), kurtosis in zip(found, kurtoses, strict=True) if rss > 0]
+    together = sum(rss * kurtosis for rss, kurtosis in varied) / sum(rss for rss, _ in varied) if varied else math.nan
+    return [
+        n >= 400 and rss > 0 and n / kurtosis >= 50 and n / together >= 50
+        for (n, _, rss, _), kurtosis in zip(found, kurtoses, strict=True)
+    ]
+
+
 # Off-policy estimators, as the Open Bandit Pipeline 0.5 defines them (InverseProbabilityWeighting,
 # SelfNormalizedInverseProbabilityWeighting, DoublyRobust), row by row.
 

@@ -25,10 +25,10 @@ from bootleader._core.disk_cache import kernel
 from bootleader._core.rules import ArmStatistics, SharedStatistics
 from bootleader.inference import _betting as betting
 from bootleader.inference import _student_mixture as student
-from bootleader.inference._intervals import GUARD, LEAST_ALONE, LEAST_COMPARED, mixture_variance
+from bootleader.inference._intervals import GUARD, LEAST, mixture_variance
 from bootleader.inference._pair_wealth import with_aside
 from bootleader.policies.adaptive_reboot import AdaptiveReBoot, law
-from tests.inference.cases import Case, hard_cases, other_cases, suite_cases
+from tests.inference.cases import Case, everyday_cases, hard_cases, other_cases, suite_cases
 from tests.inference.rewards import BERNOULLI, draw
 
 ADAPTIVE, THOMPSON, EVEN, GREEDY, LEADER, ELIMINATION = range(6)
@@ -36,7 +36,6 @@ POLICY_NAMES = (
     "AdaptiveReBoot", "ThompsonSampling", "even split", "epsilon-greedy", "follow the leader", "naive elimination"
 )  # fmt: skip
 EPSILON = 0.1  # of epsilon-greedy
-LEAST = (LEAST_ALONE, LEAST_COMPARED)
 NAIVE_FROM = 30  # rewards of each arm from which the naive tests are made
 POOLING_GROWTH = 20
 RATIO = tuple(AdaptiveReBoot().rule.params)
@@ -141,8 +140,7 @@ class Look(NamedTuple):
     pair_c2: float
     guard: float
     is_pooled: bool
-    least_alone: float  # rewards of an arm for an interval of its mean
-    least_compared: float  # and for one of a difference
+    least: float  # rewards of an arm
     scale: float  # of bounded rewards, which begin at 0; 0: without bounds
     is_binary: bool
 
@@ -153,7 +151,7 @@ def look_at_pairs(n, mean, rss, truth, paired, effective, look, out):
         for b in range(a):
             if paired[a] + paired[b] < look.pair_level or min(effective[a], effective[b]) < look.guard:
                 continue
-            if min(n[a], n[b]) < look.least_compared:
+            if min(n[a], n[b]) < look.least:
                 continue
             gap, real = mean[a] - mean[b], truth[a] - truth[b]
             if look.scale > 0.0:
@@ -186,6 +184,26 @@ def naive(a, n, mean, rss, truth, out):
                     out[3] = 1.0
                 if abs(gap) > 1.96 * (math.sqrt(var_a) + math.sqrt(var_b)):
                     out[4] = 1.0
+
+
+@kernel
+def two_largest(values):
+    first, second = -math.inf, -math.inf
+    for value in values:
+        if value > first:
+            first, second = value, first
+        else:
+            second = max(second, value)
+    return first, second
+
+
+@kernel
+def student_logs(n, mean, rss, truth, look, own, paired):
+    """Log E of every arm's truth, and log E' for its differences."""
+    for a in range(len(n)):
+        if rss[a] > 0.0:
+            own[a] = student.student_log_e(n[a], mean[a], rss[a], truth[a], look.arm_c2)
+            paired[a] = with_aside(student.student_log_e(n[a], mean[a], rss[a], truth[a], look.pair_c2))
 
 
 @kernel
@@ -230,25 +248,22 @@ def run_once(seed, families, params, truth, policy, rounds, look, out):
             )[0]
             paired[a] = most_of_one_direction(own[a])
         elif rss[a] > 0.0:
-            own[a] = student.student_log_e(n[a], mean[a], rss[a], truth[a], look.arm_c2)
-            paired[a] = with_aside(student.student_log_e(n[a], mean[a], rss[a], truth[a], look.pair_c2))
-        first, second = -math.inf, -math.inf
-        for b in range(arms):
-            if paired[b] > first:
-                first, second = paired[b], first
-            else:
-                second = max(second, paired[b])
+            own[a] = paired[a] = 0.5 * (n[a] * (mean[a] - truth[a])) ** 2 / rss[a]  # no log E is larger
+        first, second = two_largest(paired)
+        if not bounded and (own.max() >= look.arm_level or first + second >= look.pair_level):
+            student_logs(n, mean, rss, truth, look, own, paired)
+            first, second = two_largest(paired)
         is_suspect = own.max() >= look.arm_level
         if is_suspect or first + second >= look.pair_level or (out[5] == 0.0 and t % 10 == 0):
             if bounded:
                 effective[:] = math.inf
             else:
                 guard_values(n, rss, fourth, look.is_pooled, effective)
-            if out[5] == 0.0 and effective.min() >= look.guard and n.min() >= look.least_alone:
+            if out[5] == 0.0 and effective.min() >= look.guard and n.min() >= look.least:
                 out[5] = t + 1.0
             if is_suspect:
                 for b in range(arms):
-                    if own[b] >= look.arm_level and effective[b] >= look.guard and n[b] >= look.least_alone:
+                    if own[b] >= look.arm_level and effective[b] >= look.guard and n[b] >= look.least:
                         out[0] = 1.0
             if first + second >= look.pair_level:
                 look_at_pairs(n, mean, rss, truth, paired, effective, look, out)
@@ -268,14 +283,13 @@ def look_of(
     is_binary: bool,
     guard: float = GUARD,
     is_pooled: bool = True,
-    least=LEAST,
+    least: float = LEAST,
 ):
     pairs = max(1, arms * (arms - 1) // 2)
-    least = (0.0, 0.0) if scale > 0.0 else least
     return Look(
         math.log(arms / alpha), mixture_variance(alpha / arms),
         math.log(pairs / alpha), mixture_variance(alpha / pairs),
-        guard, is_pooled, least[0], least[1], scale, is_binary,
+        guard, is_pooled, 0.0 if scale > 0.0 else least, scale, is_binary,
     )  # fmt: skip
 
 
@@ -304,16 +318,17 @@ def main() -> None:
         "--policies", default="2,0,1", help=", ".join(f"{i}: {name}" for i, name in enumerate(POLICY_NAMES))
     )
     parser.add_argument("--hard", action="store_true", help="the hard families instead of the suite")
+    parser.add_argument("--everyday", action="store_true", help="the everyday families instead of the suite")
     parser.add_argument("--shortest", type=int, default=0, help="least number of rounds of a case")
     parser.add_argument("--longest", type=int, default=10**9, help="largest number of rounds of a case")
     parser.add_argument("--guard", type=float, default=GUARD)
-    parser.add_argument("--no-least", action="store_true", help="without the least numbers of rewards")
+    parser.add_argument("--least", type=float, default=LEAST)
     parser.add_argument("--without-bounds", action="store_true", help="only the method without bounds")
     parser.add_argument("--not-pooled", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args()
-    if given.hard:
-        cases = hard_cases(given.runs)
+    if given.hard or given.everyday:
+        cases = (hard_cases if given.hard else everyday_cases)(given.runs)
     else:
         cases = [case for suite in suite_cases(given.runs) for case in (suite.equal(), suite)] + other_cases(given.runs)
     wanted = [
@@ -327,7 +342,7 @@ def main() -> None:
             for bounded in (True, False) if case.scale and not given.without_bounds else (False,):
                 out = measured(
                     case, policy, given.runs, bounded=bounded, guard=given.guard, is_pooled=not given.not_pooled,
-                    least=(0.0, 0.0) if given.no_least else LEAST, threads=given.threads,
+                    least=given.least, threads=given.threads,
                 )  # fmt: skip
                 print(described(case, bounded, out), flush=True)
 

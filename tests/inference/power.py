@@ -18,7 +18,7 @@ from bootleader._core.disk_cache import kernel
 from bootleader.inference import _betting as betting
 from bootleader.inference import _student_mixture as student
 from bootleader.inference import verdict_of_moments
-from bootleader.inference._intervals import GUARD, LEAST_ALONE, LEAST_COMPARED, mixture_variance
+from bootleader.inference._intervals import GUARD, LEAST, mixture_variance
 from bootleader.inference._moments import moments_by_arm
 from tests.inference.peeking import guard_values, learn
 from tests.inference.rewards import BERNOULLI, BETA, EXPONENTIAL, GAUSS, REVENUE, STUDENT_T, draw
@@ -75,7 +75,7 @@ def revenue(lift: float) -> Setting:
 
 
 SETTINGS = [
-    gaussian(1.0), gaussian(0.5), gaussian(0.2), gaussian(0.1),
+    gaussian(1.0), gaussian(0.5), gaussian(0.3), gaussian(0.2), gaussian(0.1),
     Setting("exponential, means 1.1 / 1", EXPONENTIAL, (0, 1.1, 0), (0, 1, 0), (1.1, 1), (1.1, 1)),
     Setting("Student t (5 df), .1 sd apart", STUDENT_T, (0.1 * math.sqrt(5 / 3), 1, 5), (0, 1, 5),
             (0.1 * math.sqrt(5 / 3), 0), (math.sqrt(5 / 3),) * 2),
@@ -100,17 +100,13 @@ def run_until(seed, family, first, second, most, level, c2, half_level, half_c2,
         gap = mean[0] - mean[1]
         if rss.min() > 0.0:
             guard_values(n, rss, fourth, True, effective)
-            if effective.min() >= guard:
-                if (
-                    found[0] == 0
-                    and t >= LEAST_COMPARED
-                    and gap > student.student_pair_reach(n[0], rss[0], n[1], rss[1], level, c2)
-                ):
+            if effective.min() >= guard and t >= LEAST:
+                if found[0] == 0 and gap > student.student_pair_reach(n[0], rss[0], n[1], rss[1], level, c2):
                     found[0] = t
                 reach = student.student_reach(n[0], rss[0], half_level, half_c2) + student.student_reach(
                     n[1], rss[1], half_level, half_c2
                 )
-                if found[2] == 0 and t >= LEAST_ALONE and gap > reach:
+                if found[2] == 0 and gap > reach:
                     found[2] = t
         if is_bounded and found[1] == 0 and gap > 0.0:
             end = level + math.log(2.0)
@@ -172,12 +168,12 @@ def estimate_ratios(setting: Setting, runs: int, share: float) -> np.ndarray:
 
 
 def guard_binds(setting: Setting) -> bool:
-    """Whether at the planned sample the effective number is below twice the guard, or the rewards below the least."""
+    """Whether the planned sample has less than twice the effective number, or half of the rewards, that is needed."""
     rewards = np.empty(400_000)
     one_log(1, setting.family, setting.second, setting.second, 200_000, rewards)
     moments = moments_by_arm(np.zeros(len(rewards), int), rewards, 1)
     kurtosis = len(rewards) * moments.fourth[0] / moments.rss[0] ** 2
-    return bool(setting.fixed / kurtosis < 2 * GUARD or setting.fixed < LEAST_COMPARED)
+    return bool(setting.fixed / kurtosis < 2 * GUARD or setting.fixed < LEAST / 2)
 
 
 def main() -> None:
@@ -201,7 +197,7 @@ def main() -> None:
     if given.only:
         return
     print("estimate of 'more' over what it took: quartiles, at a share of the fixed sample")
-    for setting in (gaussian(0.2), bernoulli(0.12, 0.10), SETTINGS[4]):
+    for setting in (gaussian(0.2), bernoulli(0.12, 0.10), SETTINGS[5]):
         for share in (0.25, 0.5, 1.0):
             table = estimate_ratios(setting, given.runs // 2, share)
             low, median, high = np.quantile(table, [0.25, 0.5, 0.75], method="nearest")

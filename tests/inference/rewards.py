@@ -12,7 +12,7 @@ from bootleader._core.disk_cache import kernel
 GAUSS, EXPONENTIAL, BERNOULLI, REVENUE, STUDENT_T, JACKPOT, PARETO, LOGNORMAL, POISSON, NEGATIVE, CAPPED, BETA = range(
     12
 )
-TWO_POINT, LATTICE_JACKPOT, CONTAMINATED, WEIBULL, GAMMA, GROWING, BURSTS = range(12, 19)
+TWO_POINT, LATTICE_JACKPOT, CONTAMINATED, WEIBULL, GAMMA, GROWING, BURSTS, COST, VARIED_JACKPOT = range(12, 21)
 
 
 @kernel
@@ -24,15 +24,19 @@ def draw(family, first, second, third, before=0.0):
         return first + second * np.random.exponential(1.0)
     if family == BERNOULLI:
         return 1.0 if np.random.random() < first else 0.0
-    if family == REVENUE or family == CAPPED:
+    if family == REVENUE or family == CAPPED or family == COST:
         if np.random.random() >= third:
             return 0.0
         amount = math.exp(np.random.normal(first, second))
+        if family == COST:
+            return -amount
         return min(amount, 50.0) if family == CAPPED else amount
     if family == STUDENT_T:
         return first + second * np.random.standard_t(third)
     if family == JACKPOT:
         return np.random.normal(first, 1.0) + (second if np.random.random() < third else 0.0)
+    if family == VARIED_JACKPOT:
+        return np.random.normal(first, 1.0) + (np.random.exponential(second) if np.random.random() < third else 0.0)
     if family == PARETO:
         return first + second * np.random.pareto(third)
     if family == LOGNORMAL:

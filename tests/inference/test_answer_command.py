@@ -83,7 +83,7 @@ def test_options(folder, capsys):
     out = capsys.readouterr().out
     assert "may have drifted" in out
     assert "SNIPS" in out
-    write_log(folder / "log.csv", means=(0.0, 1.0, 1.5, 2.0), holdout=["yes", "no", "no", "no"] * 200)
+    write_log(folder / "log.csv", (0.0, 1.0, 1.5, 2.0), 1_600, holdout=["yes", "no", "no", "no"] * 400)
     assert main(["answer", "log.csv", "--minimize", "--no-page"]) == 0
     assert "Over the holdout: the control (holdout) beats the bandit" in capsys.readouterr().out
     assert not (folder / "log-answer.html").exists()
@@ -147,14 +147,14 @@ def test_a_store_is_answered_like_its_log(folder, capsys):
     with bl.Store("sqlite:///shop.db") as store:
         button = store.create("a button", bl.AdaptiveReBoot(), ["blue", "green"], seed=1, maximize=False)
         rng = np.random.default_rng(0)
-        for _ in range(500):
+        for _ in range(1_000):
             decision = button.decide(arm="blue" if rng.random() < 0.5 else "green", probability=0.5)
             button.reward(decision.id, rng.normal(5.0 if decision.arm == "blue" else 3.0))
         button.decide()  # without a reward: not in the answer
     assert main(["answer", "--store", "sqlite:///shop.db", "--experiment", "a button", "--unit", "visit"]) == 0
     out = capsys.readouterr().out
     assert "green beats blue" in out.lower()
-    assert (folder / "a-button-answer.html").read_text(encoding="utf-8").count("500 visits") >= 1
+    assert (folder / "a-button-answer.html").read_text(encoding="utf-8").count("1,000 visits") >= 1
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import bootleader as bl
 from bootleader.inference import confidence_sequences, over_time
-from bootleader.inference._intervals import GUARD
+from bootleader.inference._intervals import GUARD, is_known
 from bootleader.inference._moments import ExactSums, Moments, effective_number, moments_by_arm
 from tests.inference import naive
 
@@ -118,6 +118,18 @@ def test_an_arm_that_has_seen_no_jackpot_is_guarded_by_one_that_has():
     assert alone[0] > 150
     both = np.array([naive.exact_moments(calm), naive.exact_moments(lucky)]).T
     assert (effective_number(Moments.of(*both)) < 20).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_guard_is_that_of_its_twin(seed):
+    rng = np.random.default_rng(seed)
+    sizes = [0, 1, 399, 400, 401, *rng.integers(300, 900, 5)]
+    rewards = [rng.exponential(1.0, n) ** rng.uniform(0.2, 1.4) for n in sizes]
+    rewards.append(np.full(600, 7.0))  # all equal
+    picked = [rewards[k] for k in rng.choice(len(rewards), 4, replace=False)]
+    arm = np.repeat(np.arange(4), [len(values) for values in picked])
+    moments = moments_by_arm(arm, np.concatenate(picked), 4)
+    assert is_known(moments, effective_number(moments)).tolist() == naive.known_arms(picked)
 
 
 def test_without_rewards():

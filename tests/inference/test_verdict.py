@@ -126,6 +126,16 @@ def test_rare_rewards_without_bounds_wait_and_with_bounds_do_not():
     assert bl.verdict(log, low=0, high=1).comparisons[0].outcome == "worse"
 
 
+def test_a_difference_waits_for_400_rewards_of_each_arm():
+    """However large it is: a jackpot that has not come yet leaves no trace."""
+    log = gaussian_log([0.0, 3.0], 800)
+    early = bl.verdict(log.head(799))
+    assert early.comparisons[0].outcome == "not yet"
+    assert early.more == 2  # one of each arm, at the shares so far
+    assert "too little is known so far of how the rewards of arm 1 vary" in early.sentence
+    assert bl.verdict(log).comparisons[0].outcome == "worse"
+
+
 def test_the_best_of_many():
     log = gaussian_log([0.0, 0.2, 1.0, 0.1], 8_000)
     answer = bl.verdict(log)

@@ -269,7 +269,7 @@ def test_sticky_units_and_the_holdout_move_too(store):
 def test_what_the_bandit_brought(memory):
     rules = bl.Traffic(floor=0.3, holdout=0.5, control="a")
     experiment = memory.create("shop", bl.UCB1(), ["a", "b"], seed=1, traffic=rules)
-    for k in range(500):
+    for k in range(1_000):
         decision = experiment.decide(unit=f"u{k}")
         experiment.reward(decision.id, float(decision.arm == "b") + 0.1 * (k % 7))
     assert experiment.holdout_verdict().comparisons[0].outcome == "better"

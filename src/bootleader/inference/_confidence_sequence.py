@@ -11,7 +11,7 @@ import numpy as np
 from bootleader._core.validation import real, whole
 from bootleader.inference._intervals import (
     GUARD,
-    LEAST_ALONE,
+    LEAST,
     alpha_of,
     arm_intervals,
     bounds_of,
@@ -170,7 +170,7 @@ class ConfidenceSequence:
         """About how many more rewards until there is an answer: 0 if there is one, None if that is not known yet."""
         if self.is_ready:
             return 0
-        return visits_for_guard(self.moments, effective_number(self.moments), np.ones(1), LEAST_ALONE)
+        return visits_for_guard(self.moments, effective_number(self.moments), np.ones(1))
 
     def _interval(self) -> tuple[float, float, bool]:
         if self._found is None:
@@ -189,7 +189,7 @@ class ConfidenceSequence:
         more = self.more
         needed = f"about {more:,} more rewards" if more is not None else "too few different rewards to say how many"
         return (
-            f"not yet: {needed} ({self.count:,} rewards of {LEAST_ALONE:g}, effective number "
+            f"not yet: {needed} ({self.count:,} rewards of {LEAST:g}, effective number "
             f"{self.effective_number:.3g} of {GUARD:g})"
         )
 

@@ -12,10 +12,9 @@ from bootleader._core.validation import real
 from bootleader.inference._moments import Floats, Moments, effective_number
 
 # What an arm needs before the Student mixture gives an answer. An event that has not come yet leaves no trace in the
-# effective number: the least numbers of rewards are those after which one of 2 % or 1 % has come with probability 0.98.
+# moments, so only the number of rewards can guard against it: one of 1 % has come in 400 with probability 0.98.
 GUARD: Final = 50.0  # effective rewards
-LEAST_COMPARED: Final = 200.0  # rewards, for a difference: what both arms have not seen cancels
-LEAST_ALONE: Final = 400.0  # rewards, for a mean
+LEAST: Final = 400.0  # rewards
 TUNED_FOR: Final = 500.0  # rewards at which the Student mixture is tightest
 BETTING: Final = "betting (exact)"
 STUDENT: Final = "Student mixture (guarded)"
@@ -84,6 +83,11 @@ def method_of(bounds: Bounds | None) -> str:
     return STUDENT if bounds is None else BETTING
 
 
+def is_known(moments: Moments, effective: Floats) -> npt.NDArray[np.bool_]:
+    """Whether each arm has the rewards, and the effective number of them, that an answer without bounds needs."""
+    return np.asarray((effective >= GUARD) & (moments.count >= LEAST))
+
+
 def arm_intervals(moments: Moments, alpha: float, bounds: Bounds | None, effective: Floats | None = None) -> Intervals:
     """An interval of this level for each arm's mean (correct ``alpha`` over the arms before)."""
     if bounds is not None:
@@ -95,7 +99,7 @@ def arm_intervals(moments: Moments, alpha: float, bounds: Bounds | None, effecti
         return Intervals(ends[:, 0], ends[:, 1], np.ones(len(ends), np.bool_))
     effective = effective_number(moments) if effective is None else effective
     reach = student_reach(moments.count, moments.rss, alpha)
-    is_ready = (effective >= GUARD) & (moments.count >= LEAST_ALONE) & np.isfinite(reach)
+    is_ready = is_known(moments, effective) & np.isfinite(reach)
     reach = np.where(is_ready, reach, np.inf)
     return Intervals(moments.mean - reach, moments.mean + reach, is_ready)
 
@@ -131,8 +135,7 @@ def pair_intervals(
         return Intervals(ends[:, 0], ends[:, 1], np.ones(len(ends), np.bool_))
     effective = effective_number(moments) if effective is None else effective
     reach = _student_mixture.student_pairs(moments.count, moments.rss, pairs, -math.log(alpha), mixture_variance(alpha))
-    is_known = (effective >= GUARD) & (moments.count >= LEAST_COMPARED)
-    is_ready = is_known[pairs].all(axis=1) & np.isfinite(reach)
+    is_ready = is_known(moments, effective)[pairs].all(axis=1) & np.isfinite(reach)
     reach = np.where(is_ready, reach, np.inf)
     difference = moments.mean[pairs[:, 0]] - moments.mean[pairs[:, 1]]
     return Intervals(difference - reach, difference + reach, is_ready)

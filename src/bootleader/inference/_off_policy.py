@@ -36,6 +36,7 @@ from bootleader.inference._intervals import (
     arm_intervals,
     bounds_of,
     check_within,
+    is_known,
     mixture_variance,
 )  # fmt: skip
 from bootleader.inference._log_reader import Log, log_of
@@ -338,10 +339,10 @@ def _snips(weight: Floats, reward: Floats, alpha: float) -> Estimate:
     value = float((weight * reward).sum() / total)
     terms = weight * (reward - value)
     moments = moments_of(terms)
-    n, known = len(terms), float(effective_number(moments)[0])
+    n, effective = len(terms), effective_number(moments)
     error = _standard_error(moments.rss[0], n) * n / total
     low, high = -math.inf, math.inf
-    if known >= GUARD:
+    if is_known(moments, effective)[0]:
         # Moments of w (y - v) for any v, from those of w (y - value) and w.
         spread, covariance = float(weight.var() * n), float(((weight - weight.mean()) * terms).sum())
         level, c2 = -math.log(alpha), mixture_variance(alpha)
@@ -352,7 +353,7 @@ def _snips(weight: Floats, reward: Floats, alpha: float) -> Estimate:
             return bool(_student_mixture.student_log_e(float(n), by * total / n, rss, 0.0, c2) >= level)
 
         low, high = _end(is_excluded, value, -error), _end(is_excluded, value, error)
-    return Estimate("SNIPS", value, low, high, error, known, "Student mixture (guarded)")
+    return Estimate("SNIPS", value, low, high, error, float(effective[0]), "Student mixture (guarded)")
 
 
 def _end(is_excluded: Any, inside: float, step: float) -> float:

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from bootleader.inference._intervals import GUARD, Bounds, pair_intervals
+from bootleader.inference._intervals import GUARD, LEAST, Bounds, pair_intervals
 from bootleader.inference._moments import Floats, Moments
 
 LONGEST: Final = 1e9  # times the rewards so far: beyond it there is no estimate
@@ -42,11 +42,11 @@ def growth(moments: Moments, shares: Floats, more: float) -> Floats:
     return np.asarray(1.0 + more * shares / np.maximum(moments.count, 1.0))
 
 
-def visits_for_guard(moments: Moments, effective: Floats, shares: Floats, least: float) -> int | None:
+def visits_for_guard(moments: Moments, effective: Floats, shares: Floats) -> int | None:
     """Further visits until every arm has the rewards, and the effective number of them, that an answer needs."""
     if not ((effective > 0.0) & (shares > 0.0)).all():
         return None
-    needed = np.maximum(moments.count * (GUARD / effective - 1.0), least - moments.count) / shares
+    needed = np.maximum(moments.count * (GUARD / effective - 1.0), LEAST - moments.count) / shares
     return max(0, int(np.ceil(needed.max())))
 
 

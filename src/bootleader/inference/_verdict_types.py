@@ -13,7 +13,7 @@ import numpy as np
 
 from bootleader._core.validation import positive
 from bootleader.inference import _sentences as words
-from bootleader.inference._intervals import GUARD, LEAST_COMPARED, Bounds, Intervals, alpha_of, bounds_of, method_of
+from bootleader.inference._intervals import Bounds, Intervals, alpha_of, bounds_of, is_known, method_of
 from bootleader.inference._moments import Floats, Moments
 from bootleader.inference._sample_size import visits_for_guard, visits_for_pair
 
@@ -133,14 +133,14 @@ class Comparison:
     @property
     def _short_of_rewards(self) -> list[str]:
         moments, effective, _, _ = self.basis
-        is_short = (effective[self.pair] < GUARD) | (moments.count[self.pair] < LEAST_COMPARED)
+        is_short = ~is_known(moments, effective)[self.pair]
         found = [name for name, short in zip((self.arm, self.other), is_short, strict=True) if short]
         return found or [self.arm, self.other]
 
     @property
     def _visits_for_guard(self) -> int | None:
         moments, effective, shares, _ = self.basis
-        return visits_for_guard(moments.only(self.pair), effective[self.pair], shares[self.pair], LEAST_COMPARED)
+        return visits_for_guard(moments.only(self.pair), effective[self.pair], shares[self.pair])
 
 
 @dataclass(frozen=True)
