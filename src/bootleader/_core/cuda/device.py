@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from typing import Any, Final
 
 POLL_SECONDS: Final = 0.0005  # between two looks at whether the GPU has finished: Python handles interrupts meanwhile
@@ -19,6 +20,8 @@ def require() -> Any:
             f"versions of NumPy and numba-cuda that fit together (pip install -U 'bootleader[cuda]'), {REMEDY}"
         ) from error
     if config.ENABLE_CUDASIM or cuda.is_available():
+        # A user cannot act on it: the last chunk of runs, or a short simulation, does not fill the GPU.
+        warnings.filterwarnings("ignore", message=".*GPU under-utilization due to low occupancy")
         return cuda
     raise RuntimeError(f'device="cuda" finds no GPU to play on: {_what_is_missing(cuda)}, {REMEDY}')
 
