@@ -100,6 +100,21 @@ def _policies() -> list[Any]:
     return [bl.AdaptiveReBoot(), bl.ReBoot(sigma_a=1.5), bl.UCB1(), bl.StudentThompson(), bl.PHE()]
 
 
+def fresh_agents(repeats: int) -> Iterator[Measured]:
+    """The rounds of an agent from its first on: young arms have Student laws, and laws are renewed often."""
+    section = f"One pull and update of a new agent, {FEW} arms"
+
+    def play(rounds: int) -> None:
+        agent, rng = bl.Agent(bl.AdaptiveReBoot(), names(FEW), seed=1), random.Random(2)
+        for _ in range(rounds):
+            arm = agent.pull()
+            agent.update(arm, 0.1 * int(arm) + rng.gauss(0.0, 1.0))
+
+    sizes = (200, 1_000, 2_000, 20_000)
+    for rounds, found in zip(sizes, microseconds_a_round(repeats, *((play, rounds) for rounds in sizes)), strict=True):
+        yield Measured(section, f"AdaptiveReBoot(), the first {rounds:,} rounds", found, "us/round")
+
+
 def against_number_of_arms(repeats: int) -> Iterator[Measured]:
     section = f"One pull and update of an agent, {MANY:,} arms"
     rounds = 10 * ROUNDS  # many, because the pooled variance is recomputed over all arms now and then
@@ -158,6 +173,7 @@ def probabilities(repeats: int) -> Iterator[Measured]:
 
 def measure(repeats: int) -> Iterator[Measured]:
     yield from against_other_libraries(repeats)
+    yield from fresh_agents(repeats)
     yield from against_number_of_arms(repeats)
     yield from decisions(repeats)
     yield from probabilities(repeats)

@@ -14,7 +14,7 @@ from bootleader.agent._decisions import Ledger
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._laws import Laws
 from bootleader.agent._learner import clear_leader
-from bootleader.agent._random_streams import SpareStream, heads_of, student_of
+from bootleader.agent._random_streams import SpareStream, Streams, heads_of
 
 
 @pytest.mark.parametrize("tosses", [0.0, 1.0, 63.0, 64.0, 65.0, 128.0, 700.0, COUNTED_TOSSES, COUNTED_TOSSES + 1.0])
@@ -27,11 +27,17 @@ def test_counted_heads_are_those_of_the_sampler(tosses):
 
 @pytest.mark.parametrize("df", [0.0, 1e-300, 0.5, 1.0, 2.0, 5.0, 11.0, 1e300, math.inf, math.nan])
 def test_student_variables_are_those_of_the_sampler(df):
-    ours, its = SpareStream(7, 0x9E3779B97F4A7C15), SpareStream(7, 0x9E3779B97F4A7C15)
-    for k in range(1_000):
-        found, wanted = student_of(k / 500 - 1.0, df, ours), float(studentise(k / 500 - 1.0, df, its))
-        assert found == wanted or (math.isnan(found) and math.isnan(wanted))
-        assert ours.states == its.states
+    ours, its = (Streams(3, 7, 0x9E3779B97F4A7C15) for _ in range(2))
+    shapes = [df, math.inf, 4.0, 1.0, df]
+    for k in range(2_000):
+        found = ours.students(shapes)
+        wanted = [float(studentise(its.normal(), shape, its.spare)) for shape in shapes]
+        assert found == pytest.approx(wanted, rel=0.0, abs=0.0, nan_ok=True)
+        assert ours.spare.states == its.spare.states
+        assert ours.noise == its.noise
+        if k % 50 == 0:  # another draw, and streams that were copied
+            assert ours.below(5) == its.below(5)
+            ours = ours.copy()
 
 
 @pytest.mark.parametrize("half_life", [None, 60.0])

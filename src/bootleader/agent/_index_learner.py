@@ -16,14 +16,13 @@ from bootleader._core.moments import pebay, pooled_kurtosis, pooled_variance, we
 from bootleader._core.reference_player import POOLING_GROWTH
 from bootleader._core.rng import uniform
 from bootleader._core.rules import IndexRule, Noise, SharedStatistics
-from bootleader._core.sampling import studentise
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Store, carry_out
 from bootleader.agent._large_k import LargeK, Thresholds, compile_kernels, many_laws
 from bootleader.agent._laws import Law, Laws, MutableStatistics, Pooled
-from bootleader.agent._learner import Learner, clear_leader, first_of
+from bootleader.agent._learner import Learner, clear_leader, first_of, leader_of
 from bootleader.agent._pending_changes import Draft
-from bootleader.agent._random_streams import Streams, heads_of, student_of
+from bootleader.agent._random_streams import Streams, heads_of
 from bootleader.agent._validation import MOST_REWARDS
 
 Moments = tuple[float, ...]  # count, anchor, drift, RSS; and third and fourth power sums if the rule asks for them
@@ -52,6 +51,7 @@ class IndexLearner(Learner):
         self.fast: Laws | None = None
         self.slow_at = -math.inf
         self._noise = Noise(rule.noise)
+        self._is_student = rule.noise == Noise.STUDENT and rule.epsilon == 0.0 and not rule.every_round
         self._is_normal = rule.noise in (Noise.NORMAL, Noise.STUDENT) and rule.epsilon == 0.0
         self._law_of, self._params, self._statistics = rule.law, rule.params, MutableStatistics()
         self._is_certain = rule.noise in (Noise.NONE, Noise.OPTIMISM) and rule.epsilon == 0.0
@@ -128,8 +128,8 @@ class IndexLearner(Learner):
                 if slot is not None:
                     return slot, (setattr, streams, "at", stop)
             streams = streams.copy()
-            indices = list(map(add, laws.location, map(mul, laws.scale, streams.normals(len(laws.location)))))
-            return laws.playing[first_of(indices, streams)], (setattr, self, "streams", streams)
+            slot = leader_of(laws, streams.normals(len(laws.location)), streams)
+            return slot, (setattr, self, "streams", streams)
         if self.stale or self.initial.slots or not self.laws.playing:
             return None
         laws = self._current(self.laws) if self._is_certain else self.laws
@@ -138,15 +138,18 @@ class IndexLearner(Learner):
             if slot is not None:
                 return slot, (setattr, streams, "at", streams.at)
         streams = streams.copy()
-        return laws.playing[self.leader(laws, streams)], (setattr, self, "streams", streams)
+        if self._is_student and laws.tree is None:
+            slot = leader_of(laws, streams.students(laws.shape), streams)
+        else:
+            slot = laws.playing[self.leader(laws, streams)]
+        return slot, (setattr, self, "streams", streams)
 
     def choose(self, draft: Draft) -> int:
         laws = self.fast
         if laws is None or draft.stale or draft.laws is not laws or draft.in_initial_pulls:
             return super().choose(draft)
         streams = draft.streams
-        noise = streams.normals(len(laws.location))
-        return laws.playing[first_of(list(map(add, laws.location, map(mul, laws.scale, noise))), streams)]
+        return leader_of(laws, streams.normals(len(laws.location)), streams)
 
     def leader(self, laws: Laws, streams: Streams) -> int:
         rule = self.rule
@@ -158,18 +161,13 @@ class IndexLearner(Learner):
 
     def _indices(self, laws: Laws, streams: Streams) -> list[float]:
         """A fresh index for every playing arm."""
-        spare, kind = streams.spare, self._noise
-        if kind is Noise.NORMAL or (kind is Noise.STUDENT and laws is self.fast):
+        kind = self._noise
+        if kind is Noise.NORMAL:
             noise = streams.normals(len(laws.location))
         elif kind is Noise.STUDENT:
-            streams.fill(len(laws.shape))
-            if streams.at + len(laws.shape) <= streams.next_rejected:
-                normals = zip(streams.normals(len(laws.shape)), laws.shape, strict=True)
-                noise = [x if shape == math.inf else student_of(x, shape, spare) for x, shape in normals]
-            else:  # a rejected word draws from the spare stream, in between the arms' other draws
-                noise = [studentise(streams.normal(), shape, spare) for shape in laws.shape]
+            noise = streams.students(laws.shape)
         elif kind is Noise.FAIR_COINS:
-            noise = [heads_of(shape, spare) for shape in laws.shape]
+            noise = [heads_of(shape, streams.spare) for shape in laws.shape]
         else:
             noise = [self.certain_noise()] * len(laws.location)
         return list(map(add, laws.location, map(mul, laws.scale, noise)))

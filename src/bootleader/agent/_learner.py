@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable, Sequence
+from operator import add, mul
 
 import numpy as np
 import numpy.typing as npt
@@ -250,6 +251,15 @@ def clear_leader(laws: Laws, noise: Iterable[float]) -> int | None:
         if index >= best:
             second, best, leader = best, index, slot
     return leader if second < best else None
+
+
+def leader_of(laws: Laws, noise: Sequence[float], streams: Streams) -> int:
+    """Slot of the arm with the largest index, ties broken uniformly at random."""
+    slot = clear_leader(laws, noise)
+    if slot is not None:
+        return slot
+    indices = list(map(add, laws.location, map(mul, laws.scale, noise)))
+    return laws.playing[first_of(indices, streams)]
 
 
 def first_of(indices: Sequence[float], streams: Streams) -> int:

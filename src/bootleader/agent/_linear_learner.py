@@ -6,7 +6,6 @@ draws: an agent on the simulator's streams makes the simulator's choices.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any, Final
@@ -16,7 +15,7 @@ import numpy as np
 from bootleader._core.linear_rules import LinearRule
 from bootleader._core.moments import LARGEST_FOURTH_POWER, welford
 from bootleader._core.rules import IndexRule, Noise
-from bootleader._core.sampling import fair_binomial, studentise
+from bootleader._core.sampling import fair_binomial
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Store, carry_out
 from bootleader.agent._index_learner import IndexLearner
@@ -118,10 +117,7 @@ class LinearLearner(IndexLearner):
             case Noise.NORMAL:
                 noise = streams.normals(len(laws))
             case Noise.STUDENT:
-                if all(shape == math.inf for _, _, shape in laws):
-                    noise = streams.normals(len(laws))
-                else:
-                    noise = [studentise(streams.normal(), shape, streams.spare) for _, _, shape in laws]
+                noise = streams.students([shape for _, _, shape in laws])
             case Noise.FAIR_COINS:
                 noise = [fair_binomial(shape, streams.spare) for _, _, shape in laws]
             case _:

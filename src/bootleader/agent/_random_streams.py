@@ -7,18 +7,17 @@ stream: the state is the place of the last variable read, and that is all a save
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from bootleader._core.elementary import power
-from bootleader._core.rng import MASK, UNIT, below, mix64, next_word, unit
+from bootleader._core.elementary import log, power
+from bootleader._core.rng import MASK, below, mix64, next_word, unit
 from bootleader._core.sampling import (
     COUNTED_TOSSES,
     EDGES,
     LAYER_MASK,
     SIGN_BIT,
-    WHOLE,
     accepts_gamma_quickly,
     fair_binomial,
     finish_normal,
@@ -32,7 +31,11 @@ BATCH: Final = 2048
 # The ziggurat's tables, for both signs: one lookup where a scalar takes a lookup and a branch.
 SIGNED_LAYER_MASK: Final = LAYER_MASK | SIGN_BIT
 SIGNED_EDGES: Final = np.concatenate([EDGES, -EDGES])
-EDGE_LIST: Final[list[float]] = EDGES.tolist()
+
+
+def _words(start: int, stride: int, size: int) -> Any:
+    """The words that follow a state of a stream."""
+    return mix64(np.uint64(start) + np.arange(1, size + 1, dtype=np.uint64) * np.uint64(stride))
 
 
 class NormalBatch:
@@ -54,8 +57,7 @@ class NormalBatch:
         self.rejected: list[int] = [0]
         if size == 0:
             return
-        steps = np.arange(1, size + 1, dtype=np.uint64) * np.uint64(stride)
-        self.words = mix64(np.uint64(start) + steps)
+        self.words = _words(start, stride, size)
         layer = (self.words & SIGNED_LAYER_MASK).view(np.int64)
         self.values = (unit(self.words) * SIGNED_EDGES[layer]).tolist()
         self.rejected = [*np.flatnonzero(rejected(self.words)).tolist(), size]
@@ -82,27 +84,51 @@ def heads_of(tosses: float, spare: SpareStream) -> float:
     return float(heads)
 
 
-def student_of(normal: float, df: float, spare: SpareStream) -> float:
-    """The value of :func:`studentise`, bit for bit: nearly all draws in one function instead of a chain of calls."""
-    half, shape, boost = 0.5 * df, 0.5 * df, 1.0
-    state, stride = spare.states[0], spare.stride
-    if 0.0 < half < 1.0:
-        state = (state + stride) & MASK
-        boost, shape = power(1.0 - (mix64(state) >> 12) * UNIT, 1.0 / half), half + 1.0
-    state = (state + stride) & MASK
-    word = mix64(state)
-    layer = word & LAYER_MASK
-    if 1.0 <= shape < math.inf and layer < WHOLE:
-        x = (word >> 12) * UNIT * EDGE_LIST[layer]
-        x = x if (word & SIGN_BIT) == 0 else -x
-        root = gamma_root(shape, x)
-        state = (state + stride) & MASK
-        if accepts_gamma_quickly(shape, x, root, (mix64(state) >> 12) * UNIT):
-            spread = math.sqrt(boost * ((shape - 1.0 / 3.0) * (root * root * root)) / half)
-            if spread > 0.0:
-                spare.states[0] = state
-                return normal / spread
-    return float(studentise(normal, df, spare))  # from the start: nothing is drawn so far
+class GammaBatch:
+    """The words that follow a state of the spare stream, as gamma variables read them. Never changed once made.
+
+    Attributes
+    ----------
+    normals : list of float
+        The normal variable of each word; NaN where the ziggurat rejected it.
+    uniforms : list of float
+        The uniform variable of each word.
+    """
+
+    __slots__ = ("normals", "size", "start", "uniforms")
+
+    def __init__(self, start: int, stride: int, size: int) -> None:
+        self.start, self.size = start, size
+        words = _words(start, stride, size)
+        uniforms = unit(words)
+        normals = uniforms * SIGNED_EDGES[(words & SIGNED_LAYER_MASK).view(np.int64)]
+        normals[rejected(words)] = math.nan
+        self.normals, self.uniforms = normals.tolist(), uniforms.tolist()
+
+    def gamma(self, shape: float, at: int) -> tuple[float, int] | None:
+        """The value of :func:`standard_gamma`, bit for bit, from the words at this place on, and the place after them.
+
+        None if it takes more than these words, or is not above 0.
+        """
+        normals, uniforms, boost = self.normals, self.uniforms, 1.0
+        if not 1.0 <= shape < math.inf:
+            if not 0.0 < shape < 1.0:
+                return None
+            boost, shape, at = power(1.0 - uniforms[at], 1.0 / shape), shape + 1.0, at + 1
+        d = shape - 1.0 / 3.0
+        while at + 1 < self.size:
+            x = normals[at]
+            root = gamma_root(shape, x)
+            if root > 0.0:
+                v, u, at = root * root * root, uniforms[at + 1], at + 2
+                if accepts_gamma_quickly(shape, x, root, u) or log(1.0 - u) < 0.5 * x * x + d * (1.0 - v + log(v)):
+                    gamma = boost * (d * v)
+                    return (gamma, at) if gamma > 0.0 else None
+            elif x != x:  # rejected by the ziggurat
+                return None
+            else:
+                at += 1
+        return None
 
 
 class Streams:
@@ -118,15 +144,20 @@ class Streams:
         How many of the batch are read.
     next_rejected : int
         Place of the first rejected word that is not read; such a variable is drawn when it is read.
+    gammas : GammaBatch or None
+        Words of the spare stream, made ahead of time.
+    inverse : int
+        The stride's inverse modulo 2^64: it turns the difference of two states into a number of words.
     spare : SpareStream
         The stream of all other draws.
     """
 
-    __slots__ = ("at", "batch", "next_rejected", "rejections_read", "spare", "stride", "values")
+    __slots__ = ("at", "batch", "gammas", "inverse", "next_rejected", "rejections_read", "spare", "stride", "values")
 
     def __init__(self, noise: int, spare: int, stride: int) -> None:
-        self.stride = stride
+        self.stride, self.inverse = stride, pow(stride, -1, MASK + 1)
         self.spare = SpareStream(spare, stride)
+        self.gammas: GammaBatch | None = None
         self._start_batch(noise, 0)
 
     def _start_batch(self, state: int, size: int) -> None:
@@ -142,7 +173,9 @@ class Streams:
     def copy_to(self, twin: Streams) -> None:
         """Make other streams stand at the same places."""
         twin.stride = self.stride
+        twin.inverse = self.inverse
         twin.batch = self.batch
+        twin.gammas = self.gammas
         twin.values = self.values
         twin.at = self.at
         twin.rejections_read = self.rejections_read
@@ -177,6 +210,50 @@ class Streams:
     def normal(self) -> float:
         """The next standard normal."""
         return self.normals(1)[0]
+
+    def students(self, shapes: list[float]) -> list[float]:
+        """The next Student variables with so many degrees of freedom: those of :func:`studentise`, bit for bit."""
+        n = len(shapes)
+        if self.at + n > self.next_rejected:
+            self.fill(n)
+            if self.at + n > self.next_rejected:  # a rejected word draws between the other draws of the spare stream
+                return [float(studentise(self.normal(), df, self.spare)) for df in shapes]
+        values, spare, stride = self.values[self.at : self.at + n], self.spare, self.stride
+        self.at += n
+        batch, at = self._gamma_batch(3 * n)
+        normals, uniforms = batch.normals, batch.uniforms
+        for k, df in enumerate(shapes):
+            if df == math.inf:
+                continue
+            half = 0.5 * df
+            if half >= 1.0:  # nearly always: gamma_root, accepts_gamma_quickly and the rest of studentise
+                d, x = half - 1.0 / 3.0, normals[at]
+                root = 1.0 + x / math.sqrt(9.0 * half - 3.0)
+                if root >= 0.5 and uniforms[at + 1] * d > 0.0157 * (x * x) * (x * x):
+                    values[k] /= math.sqrt(d * (root * root * root) / half)
+                    at += 2
+                    continue
+            drawn = batch.gamma(half, at)
+            if drawn is not None:
+                gamma, at = drawn
+                values[k] /= math.sqrt(gamma / half)
+            else:
+                spare.states[0] = batch.start + at * stride & MASK
+                values[k] = float(studentise(values[k], df, spare))
+                batch, at = self._gamma_batch(3 * n)
+                normals, uniforms = batch.normals, batch.uniforms
+        spare.states[0] = batch.start + at * stride & MASK
+        return values
+
+    def _gamma_batch(self, n: int) -> tuple[GammaBatch, int]:
+        """A batch with the next ``n`` words of the spare stream, and the place of the first of them."""
+        state, batch = self.spare.states[0], self.gammas
+        if batch is not None:
+            at = (state - batch.start) * self.inverse & MASK  # words between both, whatever has drawn them
+            if at + n <= batch.size:
+                return batch, at
+        self.gammas = batch = GammaBatch(state, self.stride, max(n, BATCH))
+        return batch, 0
 
     def _redrawn(self) -> float:
         """The variable whose word was rejected, drawn from its tail or wedge by the spare stream."""
