@@ -23,18 +23,21 @@ RUNS: Final = 2_000
 RESCALED_RUNS: Final = 500  # in the other unit, where policies differ by factors
 LONG: Final = 20_000  # rounds of the problems that are not in the suite
 
-# Runs of slow policies at full size: with them the leaderboard takes about 25 minutes on two cores.
+# Runs of slow policies at full size: with 2,000 of each the leaderboard would take more than 20 minutes on two cores.
 FEWER_RUNS: Final = {
     "WRSDA": 100,
-    "BayesUCB": 400,
-    "BootstrappedUCB": 200,
-    "MultiplierBootstrap": 250,
-    "EnsembleSampling": 400,
+    "BootstrappedUCB": 150,
+    "MultiplierBootstrap": 200,
+    "BayesUCB": 250,
+    "EnsembleSampling": 250,
     "KLMaillardSampling": 500,
+    "MaillardSampling": 500,
     "NPTS": 500,
     "Giro": 500,
-    "KLUCB": 1_000,
-    "MaillardSampling": 1_000,
+    "KLUCB": 750,
+    "IMED": 1_000,
+    "RBSDA": 1_000,
+    "LBSDA": 1_000,
     "BetaThompson": 1_000,
     "TsallisINF": 1_000,
     "Exp3": 1_000,
@@ -82,7 +85,7 @@ def runs_of(policy: Policy) -> int:
     --------
     >>> from bootleader import CHK, KLUCB
     >>> runs_of(CHK()), runs_of(KLUCB("bernoulli"))
-    (2000, 1000)
+    (2000, 750)
     """
     return FEWER_RUNS.get(type(policy).__name__, RUNS)
 
