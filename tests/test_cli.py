@@ -1,6 +1,7 @@
 """The command line: results, one-line errors, exit statuses, and a quick start."""
 
 import os
+import runpy
 import subprocess
 import sys
 
@@ -65,6 +66,14 @@ def test_every_command_explains_itself_with_examples(capsys, command):
 def test_version(capsys):
     with pytest.raises(SystemExit) as left:
         cli.main(["--version"])
+    assert left.value.code == 0
+    assert capsys.readouterr().out == f"bootleader {bl.__version__}\n"
+
+
+def test_the_package_is_the_command(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["bootleader", "--version"])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_module("bootleader", run_name="__main__")
     assert left.value.code == 0
     assert capsys.readouterr().out == f"bootleader {bl.__version__}\n"
 

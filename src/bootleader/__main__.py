@@ -1,0 +1,7 @@
+"""``python -m bootleader`` is the command ``bootleader``."""
+
+import sys
+
+from bootleader.cli import main
+
+sys.exit(main())
