@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bootleader._core.moments import (
     LARGEST_FOURTH_POWER,
+    PowerSums,
     chan,
     effective_number,
     pebay,
@@ -139,7 +140,7 @@ def fourth_moments_of(values: list[float]) -> Moments:
 def merged(a: Moments, b: Moments) -> Moments:
     """Two samples taken together, each with its own anchor, as agents merge them."""
     anchor = a[1] if a[0] > 0.0 else b[1]
-    count, drift, *sums = pebay_merge(a[0], a[2], *a[3:], b[0], (b[1] - anchor) + b[2], *b[3:])
+    count, drift, *sums = pebay_merge(PowerSums(a[0], a[2], *a[3:]), PowerSums(b[0], (b[1] - anchor) + b[2], *b[3:]))
     return (count, anchor, drift, *sums)
 
 
@@ -210,7 +211,7 @@ def test_fourth_moments_merge_in_any_order(family, offset):
 @given(SAMPLES, SAMPLES)
 def test_the_merge_agrees_with_chans_bit_for_bit(first, second):
     a, b = fourth_moments_of(first), fourth_moments_of(second)
-    both = pebay_merge(a[0], a[1] + a[2], *a[3:], b[0], b[1] + b[2], *b[3:])
+    both = pebay_merge(PowerSums(a[0], a[1] + a[2], *a[3:]), PowerSums(b[0], b[1] + b[2], *b[3:]))
     assert both[:3] == chan(a[0], a[1] + a[2], a[3], b[0], b[1] + b[2], b[3])
 
 

@@ -18,7 +18,7 @@ moments, Sandia report SAND2008-6212.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 # Sums of fourth powers, and squares of sums of squares, of differences between 2^53 such rewards stay finite.
 # Differences below 1e-76 have fourth powers below the smallest normal float.
@@ -81,28 +81,36 @@ def pebay(
     return total, anchor, drift, rss + delta * (deviation - drift), third, fourth
 
 
-def pebay_merge(
-    count_a: Any, mean_a: Any, rss_a: Any, third_a: Any, fourth_a: Any,
-    count_b: Any, mean_b: Any, rss_b: Any, third_b: Any, fourth_b: Any,
-) -> tuple[Any, Any, Any, Any, Any]:  # fmt: skip
-    """Count, mean, RSS, third and fourth power sums of two samples taken together (at least one not empty).
+class PowerSums(NamedTuple):
+    """Count and mean of a sample, and the sums of second, third and fourth powers of the deviations from the mean."""
+
+    count: Any
+    mean: Any
+    rss: Any
+    third: Any
+    fourth: Any
+
+
+def pebay_merge(a: PowerSums, b: PowerSums) -> PowerSums:
+    """Power sums of two samples taken together (at least one not empty).
 
     Count, mean and RSS are those of :func:`chan`, bit for bit.
 
     Examples
     --------
-    >>> pebay_merge(1.0, 7.0, 0.0, 0.0, 0.0, 1.0, 9.0, 0.0, 0.0, 0.0)
-    (2.0, 8.0, 2.0, 0.0, 2.0)
+    >>> pebay_merge(PowerSums(1.0, 7.0, 0.0, 0.0, 0.0), PowerSums(1.0, 9.0, 0.0, 0.0, 0.0))
+    PowerSums(count=2.0, mean=8.0, rss=2.0, third=0.0, fourth=2.0)
     """
-    count, mean, rss = chan(count_a, mean_a, rss_a, count_b, mean_b, rss_b)
-    delta, share_a, share_b = mean_b - mean_a, count_a / count, count_b / count
-    between = delta * delta * (count_a * share_b)
-    crossed = share_a * rss_b - share_b * rss_a
-    third = third_a + third_b + delta * (between * (share_a - share_b) + 3.0 * crossed)
+    count, mean, rss = chan(a.count, a.mean, a.rss, b.count, b.mean, b.rss)
+    delta, share_a, share_b = b.mean - a.mean, a.count / count, b.count / count
+    between = delta * delta * (a.count * share_b)
+    crossed = share_a * b.rss - share_b * a.rss
+    third = a.third + b.third + delta * (between * (share_a - share_b) + 3.0 * crossed)
     spread = between * (share_a * share_a - share_a * share_b + share_b * share_b)
-    within = share_a * share_a * rss_b + share_b * share_b * rss_a
-    skew = share_a * third_b - share_b * third_a
-    return count, mean, rss, third, fourth_a + fourth_b + delta * (delta * (spread + 6.0 * within) + 4.0 * skew)
+    within = share_a * share_a * b.rss + share_b * share_b * a.rss
+    skew = share_a * b.third - share_b * a.third
+    fourth = a.fourth + b.fourth + delta * (delta * (spread + 6.0 * within) + 4.0 * skew)
+    return PowerSums(count, mean, rss, third, fourth)
 
 
 def effective_number(rss: Any, fourth: Any) -> Any:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bootleader._core.moments import chan, pebay_merge
+from bootleader._core.moments import PowerSums, chan, pebay_merge
 
 
 @dataclass(slots=True)
@@ -64,9 +64,9 @@ class ArmState:
         mean = shift + other.drift
         if fourth_moment:
             self.count, self.drift, self.rss, self.third, self.fourth = pebay_merge(
-                self.count, self.drift, self.rss, self.third, self.fourth,
-                other.count, mean, other.rss, other.third, other.fourth,
-            )  # fmt: skip
+                PowerSums(self.count, self.drift, self.rss, self.third, self.fourth),
+                PowerSums(other.count, mean, other.rss, other.third, other.fourth),
+            )
         else:
             self.count, self.drift, self.rss = chan(self.count, self.drift, self.rss, other.count, mean, other.rss)
         self.rewards += other.rewards

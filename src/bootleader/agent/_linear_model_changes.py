@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from bootleader._core.double_double import multiply
-from bootleader._core.moments import pebay_merge
+from bootleader._core.moments import PowerSums, pebay_merge
 from bootleader.agent._linear_model import Floats, Model, added, moved, settled, triangle, without_intercept
 
 
@@ -53,9 +53,9 @@ def merged(one: Model, other: Model) -> Model:
     # Residuals have mean 0; without varying features the values are rewards, which differ by the anchors.
     apart = float(shift[-1]) if one.free == other.free == 0.0 else one.drift - other.drift
     _, drift, squares, third, fourth = pebay_merge(
-        one.count, one.drift, one.squares, one.third, one.fourth,
-        other.count, other.drift + apart, other.squares, other.third, other.fourth,
-    )  # fmt: skip
+        PowerSums(one.count, one.drift, one.squares, one.third, one.fourth),
+        PowerSums(other.count, other.drift + apart, other.squares, other.third, other.fourth),
+    )
     return one._replace(
         count=count,
         mean=one.mean + step * (other.count / count),
