@@ -85,7 +85,7 @@ class ContextualCore(Agent):
         """A checked context that a reward belongs to: with features of arms, that of its arm alone."""
         if context is None:
             raise TypeError(f"give a context with {', '.join(map(shown, self.features))}: the agent has features")
-        return self.features.checked(context)
+        return self.features.checked(context, self._seen)
 
     def _recall(self, context: Values) -> None:
         if context == self._seen:  # the reward of the choice before it, or the same visitor again

@@ -41,6 +41,21 @@ class ContextArm(ArmState):
         self.model = merged(self.model, other.model)._replace(count=self.count)
 
 
+class MutableArm:
+    """A :class:`LinearArm` that is used again and again: every context sets its location and count."""
+
+    __slots__ = LinearArm._fields
+    location: float
+    count: float
+
+    def set_model(self, arm: ContextArm) -> None:
+        """Set what does not depend on the context."""
+        model = arm.model
+        self.rewards, self.freedom, self.rss = model.count, model.freedom, model.rss
+        self.concentration, self.noise_sd = model.concentration, arm.noise_sd
+        self.own_count, self.own_mean, self.own_rss = arm.count, arm.anchor + arm.drift, arm.rss
+
+
 class LinearLaws(Laws):
     """The playing arms' models, stacked; the index laws follow from them and a context.
 
@@ -54,12 +69,11 @@ class LinearLaws(Laws):
         The root of the inverse of each penalised Gram matrix, and the coefficients as the last row.
     centred : list of bool
         Whether each model has an intercept.
-    known : list of tuple
-        What a law is given of each arm beside location and effective count: rewards, residual degrees of freedom, RSS,
-        concentration, noise sd, and count, mean and RSS of the arm's own rewards.
+    views : list of MutableArm
+        What a law is given of each arm.
     """
 
-    __slots__ = ("anchor", "centred", "known", "level", "mean", "root")
+    __slots__ = ("anchor", "centred", "level", "mean", "root", "views")
 
     def __init__(
         self, playing: list[int], arms: Sequence[ContextArm], shared: SharedStatistics, pooled_at: int = 0,
@@ -69,7 +83,7 @@ class LinearLaws(Laws):
         k, d = len(playing), len(arms[0].model.coefficients) if arms else 0
         self.anchor, self.mean, self.level = np.zeros((k, d)), np.zeros((k, d)), np.zeros(k)
         self.root = np.zeros((k, d + 1, d))
-        self.known: list[tuple[float, ...]] = [()] * k
+        self.views = [MutableArm() for _ in playing]
         self.centred = [False] * k
         for place, arm in enumerate(arms):
             self.set_arm(place, arm)
@@ -85,9 +99,7 @@ class LinearLaws(Laws):
         root[:d] = model.root
         root[d] = model.coefficients
         self.centred[place] = model.centred
-        self.known[place] = (
-            model.count, model.freedom, model.rss, model.concentration, arm.noise_sd, arm.count, arm.mean, arm.rss,
-        )  # fmt: skip
+        self.views[place].set_model(arm)
 
     def set(self, place: int, law: Any) -> None:
         """Change one arm: ``law`` is the arm itself."""
@@ -98,24 +110,29 @@ class LinearLaws(Laws):
         places = [place for place, slot in enumerate(self.playing) if slot in slots]
         some = LinearLaws([self.playing[place] for place in places], [], self.shared, self.pooled_at, self.renew_at)
         some.anchor, some.mean, some.level = self.anchor[places], self.mean[places], self.level[places]
-        some.root, some.known = self.root[places], [self.known[place] for place in places]
+        some.root, some.views = self.root[places], [self.views[place] for place in places]
         some.centred = [self.centred[place] for place in places]
         return some
 
     def predictions(self, context: Floats) -> tuple[Floats, Floats]:
         """Each arm's predicted reward, and the part of its leverage that is due to the features."""
-        centred = (context - self.anchor) - self.mean
-        products = np.matmul(self.root, centred[:, :, None])[:, :, 0]
-        location = self.level + products[:, -1]
+        if True in self.centred:
+            centred = (context - self.anchor) - self.mean
+            products = np.matmul(self.root, centred[:, :, None])[:, :, 0]
+            location = self.level + products[:, -1]
+        else:  # one product for all arms
+            products = (self.root.reshape(-1, len(context)) @ context).reshape(self.root.shape[:2])
+            location = products[:, -1]
         slopes = products[:, :-1]
         return location, np.add.reduce(slopes * slopes, axis=1)
 
     def in_context(self, context: Floats, rule: LinearRule) -> list[Law]:
         """The index laws in a context."""
         location, slopes = self.predictions(context)
-        law, params, shared = rule.law, rule.params, self.shared
-        columns = zip(location.tolist(), slopes.tolist(), self.known, self.centred, strict=True)
-        return [
-            law(params, LinearArm(place, effective_count(known[0], slope, centred), *known), shared)
-            for place, slope, known, centred in columns
-        ]
+        law, params, shared, found = rule.law, rule.params, self.shared, []
+        columns = zip(self.views, location.tolist(), slopes.tolist(), self.centred, strict=True)
+        for view, predicted, slope, centred in columns:
+            view.location = predicted
+            view.count = effective_count(view.rewards, slope, centred)
+            found.append(law(params, view, shared))
+        return found

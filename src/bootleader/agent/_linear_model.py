@@ -81,6 +81,13 @@ def triangle(size: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     return rows, columns
 
 
+@cache
+def diagonal_places(size: int) -> npt.NDArray[np.intp]:
+    """Places of the diagonal in the upper triangle."""
+    rows, columns = triangle(size)
+    return np.flatnonzero(rows == columns)
+
+
 def new_model(dimension: int, ridge: float, intercept: bool) -> Model:
     """A model without rows; with an intercept the ridge is set when there are rows."""
     d = dimension
@@ -110,14 +117,15 @@ def learn(model: Model, features: Floats, reward: float, triangular: bool = Fals
         if count == 0.0:
             anchor = row.copy()
         row = row - anchor
-    total = count + 1.0
-    deviation = row - mean
+    total, weight, deviation = count + 1.0, 1.0, row
+    if centred:
+        deviation = row - mean
+        mean = mean + deviation / total
+        weight = count / total
     z = deviation[:d]
     surprise = float(deviation[d])
-    weight = count / total if centred else 1.0
-    if centred:
-        mean = mean + deviation / total
-    variation = variation + weight * (z * z)
+    squared = z * z
+    variation = variation + (weight * squared if centred else squared)
     value, spread = float(row[d]), 1.0
     if free > 0.0:
         surprise -= float(z @ coefficients)
@@ -199,13 +207,13 @@ def _summed(rows: Floats) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]
     small = large * 2.0**-SLICE
     second = (rest + small) - small
     parts = np.concatenate([first, second, rest - second], axis=1)
-    i, j = triangle(size)
-    products = parts.T @ parts
-    block = [[products[a * size + i, b * size + j] for b in range(3)] for a in range(3)]
-    middle, lost = two_sum(block[0][1], block[1][0])
-    high, low = two_sum(block[0][0], middle)
-    rests = (block[1][1] + (block[0][2] + block[2][0])) + ((block[1][2] + block[2][1]) + block[2][2])
-    gram = fast_two_sum(high, (low + lost) + rests)
+    block = (parts.T @ parts).reshape(3, size, 3, size).swapaxes(1, 2)
+    middle, lost = two_sum(block[0, 1], block[1, 0])
+    high, low = two_sum(block[0, 0], middle)
+    rests = (block[1, 1] + (block[0, 2] + block[2, 0])) + ((block[1, 2] + block[2, 1]) + block[2, 2])
+    high, low = fast_two_sum(high, (low + lost) + rests)
+    upper = triangle(size)
+    gram = high[upper], low[upper]
     a, b, c = parts.sum(axis=0).reshape(3, size)
     high, low = two_sum(a, b)
     return fast_two_sum(high, low + c), gram
@@ -219,9 +227,10 @@ def centred_gram(model: Model) -> tuple[Floats, Floats]:
         mean = _divided(model.sums[0], model.sums[1], model.count)
         a, b = multiply(mean[0][i], mean[1][i], model.sums[0][j], model.sums[1][j])
         high, low = add(high, low, -a, -b)
-        negative = (i == j) & (high < 0.0)
-        if negative.any():
-            high, low = np.where(negative, 0.0, high), np.where(negative, 0.0, low)
+        squares = diagonal_places(len(model.anchor))
+        if high[squares].min() < 0.0:
+            negative = squares[high[squares] < 0.0]
+            high[negative] = low[negative] = 0.0
     return high, low
 
 
@@ -237,16 +246,18 @@ def refresh(model: Model) -> Model:
     model = settled(model)._replace(refreshed_at=model.count, rows=0, spread=1.0)
     d = len(model.coefficients)
     high, low = _unpacked(centred_gram(model))
-    k = np.arange(d)
-    high[k, k], low[k, k] = add(high[k, k], low[k, k], model.ridge, 0.0)
-    varying = np.flatnonzero(high[k, k] > 0.0)
+    squares, rests = (part.reshape(-1)[: d * (d + 1) : d + 2] for part in (high, low))  # views of the diagonals
+    squares[:], rests[:] = add(squares, rests, model.ridge, 0.0)
+    varying = np.flatnonzero(squares > 0.0)
     if len(varying) == 0:
         return model._replace(free=0.0)
     solved = _solved(high, low, varying)
     if solved is None:
         return _refreshed_exactly(model)
-    root, coefficients, rss = np.zeros((d, d)), np.zeros(d), solved[2]
-    root[np.ix_(varying, varying)], coefficients[varying] = solved[0], solved[1]
+    root, coefficients, rss = solved
+    if len(varying) < d:
+        root, coefficients = np.zeros((d, d)), np.zeros(d)
+        root[np.ix_(varying, varying)], coefficients[varying] = solved[0], solved[1]
     return _with_root(model, root, coefficients, rss)
 
 
@@ -270,10 +281,10 @@ def _solved(high: Floats, low: Floats, varying: Any) -> tuple[Floats, Floats, fl
     """Root, coefficients and RSS for the features that vary; None if the matrix is too near to a singular one."""
     from scipy.linalg import lapack
 
-    d = len(high) - 1
-    places = np.append(varying, d)
-    high, low = high[np.ix_(places, places)], low[np.ix_(places, places)]
     d = len(varying)
+    if d < len(high) - 1:
+        places = np.append(varying, len(high) - 1)
+        high, low = high[np.ix_(places, places)], low[np.ix_(places, places)]
     k = np.arange(d)
     unit = np.exp2(-np.round(0.5 * np.log2(high[k, k])))  # powers of two: scaling by them does not round
     scaled = high[:d, :d] * unit[:, None] * unit
@@ -327,8 +338,7 @@ def without_intercept(model: Model) -> Model:
     model = settled(model)
     sums, gram = moved(model, model.anchor)
     d, none = len(model.coefficients), np.zeros_like(model.anchor)
-    i, j = triangle(d + 1)
-    variation = gram[0][i == j][:d]
+    variation = gram[0][diagonal_places(d + 1)][:d]
     return model._replace(centred=False, anchor=none, mean=none, sums=sums, gram=gram, variation=variation)
 
 

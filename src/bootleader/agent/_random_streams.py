@@ -214,6 +214,8 @@ class Streams:
     def students(self, shapes: list[float]) -> list[float]:
         """The next Student variables with so many degrees of freedom: those of :func:`studentise`, bit for bit."""
         n = len(shapes)
+        if shapes.count(math.inf) == n:
+            return self.normals(n)
         if self.at + n > self.next_rejected:
             self.fill(n)
             if self.at + n > self.next_rejected:  # a rejected word draws between the other draws of the spare stream

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from operator import itemgetter
+from operator import is_, itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -174,13 +174,16 @@ class Features:
 
     # Contexts ------------------------------------------------------------------------------------------------------
 
-    def checked(self, context: Any) -> Values:
+    def checked(self, context: Any, known: Values | None = None) -> Values:
         """A context's values in the order of the features, or raise.
 
         Parameters
         ----------
         context : mapping
             A value for each feature, and nothing else.
+        known : tuple, optional
+            Values that were checked before, such as those of the last choice: if these are the same objects they are
+            not checked again.
 
         Returns
         -------
@@ -201,6 +204,8 @@ class Features:
                 numbers: Values = self._numbers(context)
             except KeyError:
                 raise self._mismatch(context) from None
+            if known is not None and all(map(is_, numbers, known)):
+                return known
             if {*map(type, numbers)} == {float} and sum(map(abs, numbers)) <= LARGEST_FEATURE:  # not NaN
                 return numbers
         values = []
