@@ -4,6 +4,7 @@ import dataclasses
 import threading
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -161,6 +162,20 @@ def test_the_progress_bar_ends_full(cell_cache, capsys):
     assert "7 cells to play, 0 read back" in shown
     assert "100 %" in shown
     assert "7 of 7 cells" in shown
+
+
+@pytest.mark.filterwarnings("error")  # tqdm warns of a bar beyond its end
+def test_the_progress_bar_never_passes_its_end(capsys):
+    cells = [SimpleNamespace(cost=0.1 * k) for k in range(1, 40)]
+    with _run_cells.Progress(cells, shown=True) as bar:
+        for cell in cells:
+            for _ in range(REPEATS):
+                bar.advance(cell.cost / REPEATS)
+            bar.count_cell()
+        assert bar._bar.n == bar._bar.total
+    shown = capsys.readouterr().err
+    assert "39 of 39 cells 100 %" in shown
+    assert "-00:00" not in shown
 
 
 @pytest.mark.parametrize("compiles", [True, False])

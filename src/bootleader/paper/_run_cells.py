@@ -20,6 +20,7 @@ Played = Generator[tuple[Cell, Simulation], None, None]
 
 Device = Literal["cpu", "cuda"]
 
+STEPS = 10_000  # of the progress bar: whole numbers, because sums of costs may round to more than the total
 FEWEST_AT_ONCE = 2  # cells, so that the last tasks of one leave no core idle
 
 
@@ -202,9 +203,9 @@ class Progress:
         from tqdm import tqdm
 
         self._cells, self._finished, self._lock = len(cells), 0, threading.Lock()
-        self._left = sum(cell.cost for cell in cells)
+        self._cost, self._played = sum(cell.cost for cell in cells), 0.0
         self._bar = tqdm(
-            total=self._left, disable=not shown, smoothing=0, dynamic_ncols=True,
+            total=STEPS, disable=not shown, smoothing=0, dynamic_ncols=True,
             bar_format="{desc} {percentage:3.0f} %|{bar}| {elapsed} elapsed, {remaining} left",
         )  # fmt: skip
         self._describe()
@@ -218,9 +219,8 @@ class Progress:
     def advance(self, cost: float) -> None:
         """Add the cost of what has just ended."""
         with self._lock:
-            step = min(cost, self._left)  # rounding must not take the bar beyond its end
-            self._left -= step
-            self._bar.update(step)
+            self._played += cost
+            self._bar.update(min(round(STEPS * (self._played / self._cost)), STEPS) - self._bar.n)
 
     def count_cell(self) -> None:
         """Count a finished cell."""
