@@ -99,12 +99,17 @@ def choice_chances(
         The arms in their initial pulls, where a draft has changed them.
     """
     slots, chances, errors = _chances(learner, among, learner.initial.slots if initial is None else initial)
-    values, every_error = np.zeros((2, len(learner.arms)))
-    values[slots] = chances
-    if errors is None:
-        return Chances(values.tolist(), None)
-    every_error[slots] = errors
-    return Chances(values.tolist(), every_error.tolist())
+    arms = len(learner.arms)
+    return Chances(_by_slot(slots, chances, arms), None if errors is None else _by_slot(slots, errors, arms))
+
+
+def _by_slot(slots: Sequence[int], values: Floats, arms: int) -> list[float]:
+    """The values of some arms at their slots, and 0 elsewhere."""
+    if len(slots) == arms:  # in their order, or all values are equal
+        return values.tolist()  # type: ignore[no-any-return]
+    every = np.zeros(arms)
+    every[slots] = values
+    return every.tolist()
 
 
 def _chances(

@@ -13,6 +13,7 @@ from bootleader.agent._win_probability_student import power_by_multiplication, s
 Floats = npt.NDArray[np.float64]
 
 ROOT_2_PI: Final = math.sqrt(2.0 * math.pi)
+SMALLEST_TERM: Final = 1e-17
 # Of e^u sqrt(u / (e^u - 1)) = exp(3u/4 - u^2/48 + u^4/5760 - ...).
 SERIES: Final = (
     1.0, 0.75, 0.2604166666666667, 0.0546875, 0.00771484375, 0.0008056640625, 7.451778997189154e-05,
@@ -24,14 +25,16 @@ class Normals:
     """Distribution functions and densities of normal variables."""
 
     def __init__(self, df: Floats) -> None:
-        pass
-
-    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
         from scipy.special import ndtr
 
-        density = np.exp(-0.5 * z * z)
+        self.below = ndtr
+
+    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
+        density = z * z
+        density *= -0.5
+        np.exp(density, out=density)
         density *= 1.0 / ROOT_2_PI
-        return ndtr(z), density
+        return self.below(z), density
 
 
 class NearlyNormals:
@@ -47,7 +50,8 @@ class NearlyNormals:
         terms = powers * SERIES
         moments = np.cumprod([1.0, *range(1, 2 * len(SERIES) - 1, 2)])  # of a standard normal
         terms /= (terms * moments).sum(axis=1, keepdims=True)
-        self.terms = list(terms.T[:, :, None])
+        needed = int((terms * moments > SMALLEST_TERM).any(axis=0).sum())  # they fall
+        self.terms = list(terms.T[:needed, :, None])
         self.peak = self.terms[0] * (np.sqrt((self.df + 1.0) / self.df) / ROOT_2_PI)
 
     def __call__(self, z: Floats) -> tuple[Floats, Floats]:

@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from operator import add, mul, sub
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -35,7 +36,9 @@ Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 Distributions = Callable[[Floats], tuple[Floats, Floats]]  # distribution functions and densities, row by row
 
-MOST_NODES: Final = 5000
+FEWEST_NODES, MOST_NODES = 32, 5000
+LEVELS: Final = 8  # steps between nodes are 2^(-i/8): hyperbolic functions of their multiples are computed once
+TABLE: Final = 12.0  # up to here
 WIDEST: Final = 1e12  # largest ratio of two scales
 SMALL, LARGE = 1e-100, 1e100  # of scales; locations are at most FARTHEST scales from each other
 FARTHEST: Final = 1e15
@@ -95,37 +98,33 @@ def few_winning_probabilities(location: Sequence[float], scale: Sequence[float],
     if not is_tame or highest - min(location) > FARTHEST * narrowest:
         return None
     location = [m - highest for m in location]  # ends of intervals would be rounded where locations are large
-    start, rivals = _start_and_rivals(location, scale, df)
+    kinds = _kinds(tuple(df))
+    start, rivals = _start_and_rivals(location, scale, kinds)
+    if len(rivals) == len(location):
+        return _integral(start, location, scale, kinds)
     wins = np.zeros(len(location))
     if len(rivals) == 1:
         wins[rivals] = 1.0
         return wins
-    found = _integral(start, *(list(map(column.__getitem__, rivals)) for column in (location, scale, df)))
+    location, scale, df = (list(map(column.__getitem__, rivals)) for column in (location, scale, df))
+    found = _integral(start, location, scale, _kinds(tuple(df)))
     if found is None:
         return None
     wins[rivals] = found
     return wins
 
 
-def _start_and_rivals(
-    location: Sequence[float], scale: Sequence[float], df: Sequence[float]
-) -> tuple[float, list[int]]:
+def _start_and_rivals(location: Sequence[float], scale: Sequence[float], kinds: _Kinds) -> tuple[float, list[int]]:
     """A place that the maximum is above, and the variables that may be above it.
 
     If m variables are each below a place with probability q at most, so is the maximum with probability q^m.
     """
-    arms = len(location)
-    alone = [m - s * reach for m, s, reach in zip(location, scale, _reaches(df, LOST), strict=True)]
-    start = max(alone)
-    for m in {min(3, arms), arms}:
-        ends = [m - s * reach for m, s, reach in zip(location, scale, _reaches(df, LOST ** (1.0 / m)), strict=True)]
-        start = max(start, sorted(ends, reverse=True)[m - 1])
-    return start, [k for k in range(arms) if 2.0 * location[k] - alone[k] > start]
-
-
-def _reaches(df: Sequence[float], chance: float) -> list[float]:
-    """How many scales each variable strays to one side with probability ``chance`` at most."""
-    return [_reach(n, chance) for n in df]
+    alone, *together = kinds.left_reaches
+    strays = list(map(mul, scale, alone))
+    start = max(map(sub, location, strays))
+    for m, reaches in zip((min(3, len(scale)), len(scale)), together, strict=True):
+        start = max(start, sorted(map(sub, location, map(mul, scale, reaches)))[-m])
+    return start, [k for k, end in enumerate(map(add, location, strays)) if end > start]
 
 
 @lru_cache(maxsize=4096)
@@ -148,57 +147,54 @@ def _right_reach(n: float) -> float:
     return NORMAL_REACH if n == math.inf else _reach(n, 1e-6 if n < 3.0 else 1e-8 if n < HEAVY else 1e-11)
 
 
-def _integral(start: float, location: list[float], scale: list[float], df: list[float]) -> Floats | None:
+def _integral(start: float, location: Sequence[float], scale: Sequence[float], kinds: _Kinds) -> Floats | None:
     """The probabilities of variables that all may be the largest."""
-    kinds = _kinds(tuple(df))
     # To the right of the start, a Student that lies to the left of it is as smooth as its distance is large.
-    widths = [
-        s if m >= start or n == math.inf else math.hypot(s, start - m)
-        for m, s, n in zip(location, scale, df, strict=True)
-    ]
+    widths: Sequence[float] = scale
+    if not kinds.all_normal:
+        widths = [
+            s if m >= start or not pole else math.hypot(s, start - m)
+            for m, s, pole in zip(location, scale, kinds.pole, strict=True)
+        ]
     narrowest = min(widths)
-    centre = max(max(m, start) for m, width in zip(location, widths, strict=True) if width <= 2.0 * narrowest)
+    nearest = [m if m > start else start for m in location]
+    centre = max(m for m, width in zip(nearest, widths, strict=True) if width <= 2.0 * narrowest)
     delta = STRETCH * narrowest
     first = math.asinh((start - centre) / delta)
-    end = max(m + s * reach for m, s, reach in zip(location, scale, kinds.right_reach, strict=True))
-    last = math.asinh((end - centre) / delta)
+    last = math.asinh((max(map(add, location, map(mul, scale, kinds.right_reach))) - centre) / delta)
     step = min(
-        width / math.hypot(delta, max(m, start) - centre) * own
-        for m, width, own in zip(location, widths, kinds.step, strict=True)
+        width * own / math.hypot(delta, m - centre) for m, width, own in zip(nearest, widths, kinds.step, strict=True)
     )
     outer = last
     if kinds.heavy.size and last - first > LONG * step:
         farthest = max(math.hypot(m - centre, s * root) for m, s, root in zip(location, scale, kinds.pole, strict=True))
         outer = min(last, max(first + 16.0 * step, math.asinh(OUTER * farthest / delta)))
-    nodes = 2 * max(16, math.ceil(0.5 * (outer - first) / step))
-    laws = _Laws(np.array(location)[:, None] - centre, np.array(scale)[:, None], kinds)
-    half_off_by = HALF_OFF_BY if min(df) < NEARLY_NORMAL else HALF_OFF_BY_NORMAL
-    while nodes <= MOST_NODES:
-        wins, by_half = _sum(laws, delta, _Grid(first, outer, last), nodes)
-        total = float(wins.sum())
-        if abs(total - 1.0) <= OFF_BY and float(np.abs(wins - by_half).max()) <= half_off_by:
-            return np.maximum(wins, 0.0) / total
-        nodes *= 2
+    units = [delta / s for s in scale]
+    laws = np.array([units, [(m - centre) / s for m, s in zip(location, scale, strict=True)]])[:, :, None]
+    half_off_by = HALF_OFF_BY_NORMAL if kinds.nearly_normal else HALF_OFF_BY
+    level = math.ceil(-LEVELS * math.log2(min(step, (outer - first) / FEWEST_NODES)))
+    while (outer - first) * 2.0 ** (level / LEVELS) <= MOST_NODES:
+        wins, by_half = _sum(laws, kinds, _grid(first, outer, last, level, kinds.heavy.size > 0)).T.tolist()
+        total = sum(wins)
+        if abs(total - 1.0) <= OFF_BY and max(map(abs, map(sub, wins, by_half))) <= half_off_by:
+            return np.array([win / total if win > 0.0 else 0.0 for win in wins])
+        level += LEVELS
     return None
-
-
-class _Laws(NamedTuple):
-    """Variables as columns, one row each, and how to compute their distributions."""
-
-    location: Floats
-    scale: Floats
-    kinds: _Kinds
 
 
 class _Kinds(NamedTuple):
     """Functions that compute distribution functions and densities, with the rows that they are for."""
 
     kinds: Sequence[tuple[Rows, Distributions]]
+    all_normal: bool
     heavy: Rows  # with heavy tails
     overlap: Floats  # of those tails: n_k / (n_k + n_j)
+    # How many scales each strays to one side with probability q at most: q, q^(1/3) and, of K variables, q^(1/K).
+    left_reaches: Sequence[Sequence[float]]
     right_reach: Sequence[float]  # where the grid may end, in scales
     pole: Sequence[float]  # distance of a density's pole from the line, in scales; 0 for a normal
     step: Sequence[float]  # largest step in a variable's scales
+    nearly_normal: bool
 
 
 @lru_cache(maxsize=256)
@@ -215,51 +211,85 @@ def _kinds(df: tuple[float, ...]) -> _Kinds:
         groups.append((n < NEARLY_NORMAL, Students))
     kinds = [(np.flatnonzero(rows), kind(n[rows])) for rows, kind in groups if rows.any()]
     heavy = n[n < HEAVY]
-    reaches = [_right_reach(one) for one in df]
-    steps = [min(NORMAL_STEP, STUDENT_STEP * math.sqrt(one)) for one in df]
-    poles = [0.0 if one == math.inf else math.sqrt(one) for one in df]
-    return _Kinds(kinds, np.flatnonzero(n < HEAVY), heavy[:, None] / (heavy[:, None] + heavy), reaches, poles, steps)
+    chances = (LOST, LOST ** (1.0 / min(3, len(df))), LOST ** (1.0 / len(df)))
+    return _Kinds(
+        kinds,
+        bool((n == math.inf).all()),
+        np.flatnonzero(n < HEAVY),
+        heavy[:, None] / (heavy[:, None] + heavy),
+        [[_reach(one, chance) for one in df] for chance in chances],
+        [_right_reach(one) for one in df],
+        [0.0 if one == math.inf else math.sqrt(one) for one in df],
+        [min(NORMAL_STEP, STUDENT_STEP * math.sqrt(one)) for one in df],
+        min(df) >= NEARLY_NORMAL,
+    )
 
 
 class _Grid(NamedTuple):
-    """Where the nodes are, in t: evenly spaced between ``first`` and ``outer``, Gauss-Legendre up to ``last``."""
+    """Nodes in t, as sinh(t); cosh(t) times the distance of nodes; weights of all of them and of every second."""
 
-    first: float
-    outer: float
-    last: float
-
-    def nodes(self, number: int, heavy: bool) -> tuple[Floats, Floats]:
-        """Nodes, and weights of all of them and of every second."""
-        step = (self.outer - self.first) / number
-        t = self.first + step * np.arange(number + 1, dtype=np.float64)
-        weights = np.zeros((number + 1, 2))
-        weights[:, 0] = step
-        weights[::2, 1] = 2.0 * step
-        if heavy:  # the integrand does not vanish at the end
-            weights[-_END.size :, 0] *= _END
-            weights[1 - 2 * _END.size :: 2, 1] *= _END
-        if self.outer < self.last:
-            half = 0.5 * (self.last - self.outer)
-            t = np.concatenate([t, self.outer + half * (1.0 + OUTER_NODES)])
-            weights = np.concatenate([weights, half * OUTER_WEIGHTS])
-        return t, weights
+    sinh: Floats
+    cosh: Floats
+    weights: Floats
 
 
-def _sum(laws: _Laws, delta: float, grid: _Grid, nodes: int) -> tuple[Floats, Floats]:
-    """The sums over all nodes and over every second."""
-    t, weights = grid.nodes(nodes, laws.kinds.heavy.size > 0)
-    grown = np.exp(t)
-    shrunk = 1.0 / grown
-    z = ((0.5 * delta) * (grown - shrunk) - laws.location) / laws.scale
-    below, density = _distributions(laws.kinds, z)
+def _grid(first: float, outer: float, last: float, level: int, heavy: bool) -> _Grid:
+    """Multiples of a step from ``first`` to ``outer``, and Gauss-Legendre nodes from there to ``last``."""
+    step = 2.0 ** (-level / LEVELS)
+    begin, end = 2 * math.floor(0.5 * first / step), 2 * math.ceil(0.5 * outer / step)
+    size = math.ceil(TABLE / step)
+    if -size <= begin and end <= size:
+        sinh, cosh = _table(level)
+        sinh, cosh = sinh[size + begin : size + end + 1], cosh[size + begin : size + end + 1]
+    else:
+        sinh, cosh = _sinh_and_cosh(begin, end, step)
+    half = 0.5 * (last - end * step)
+    if half <= 0.0:
+        return _Grid(sinh, cosh, _unit_weights(end - begin, heavy, False))
+    t = end * step + half * (1.0 + OUTER_NODES)
+    sinh, cosh = np.concatenate([sinh, np.sinh(t)]), np.concatenate([cosh, half * np.cosh(t)])
+    return _Grid(sinh, cosh, _unit_weights(end - begin, heavy, True))
+
+
+@lru_cache(maxsize=64)
+def _table(level: int) -> tuple[Floats, Floats]:
+    """What :func:`_sinh_and_cosh` has between -TABLE and TABLE."""
+    step = 2.0 ** (-level / LEVELS)
+    size = math.ceil(TABLE / step)
+    return _sinh_and_cosh(-size, size, step)
+
+
+def _sinh_and_cosh(begin: int, end: int, step: float) -> tuple[Floats, Floats]:
+    t = step * np.arange(begin, end + 1)
+    return np.sinh(t), step * np.cosh(t)
+
+
+@lru_cache(maxsize=64)
+def _unit_weights(number: int, heavy: bool, has_outer: bool) -> Floats:
+    """Weights of all nodes and of every second, for a step of one."""
+    weights = np.zeros((number + 1, 2))
+    weights[:, 0] = 1.0
+    weights[::2, 1] = 2.0
+    if heavy:  # the integrand does not vanish at the end
+        weights[-_END.size :, 0] *= _END
+        weights[1 - 2 * _END.size :: 2, 1] *= _END
+    return np.concatenate([weights, OUTER_WEIGHTS]) if has_outer else weights
+
+
+def _sum(laws: Floats, kinds: _Kinds, grid: _Grid) -> Floats:
+    """The sums over all nodes, and those over every second; laws are delta / scale and (location - centre) / scale."""
+    units, places = laws
+    z = grid.sinh * units
+    z -= places
+    below, density = _distributions(kinds, z)
     np.maximum(below, SMALLEST, out=below)
-    weights *= ((grown + shrunk) * (0.5 * delta) * np.multiply.reduce(below, axis=0))[:, None]
     density /= below
-    wins: Floats = density @ weights
-    wins /= laws.scale
-    if laws.kinds.heavy.size:
-        wins[laws.kinds.heavy] += _tail(1.0 - below[laws.kinds.heavy, -1], laws.kinds.overlap)[:, None]
-    return wins[:, 0], wins[:, 1]
+    density *= grid.cosh * np.multiply.reduce(below, axis=0)
+    wins: Floats = density.dot(grid.weights)
+    wins *= units
+    if kinds.heavy.size:
+        wins[kinds.heavy] += _tail(1.0 - below[kinds.heavy, -1], kinds.overlap)[:, None]
+    return wins
 
 
 def _tail(survival: Floats, overlap: Floats) -> Floats:
