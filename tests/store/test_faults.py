@@ -174,6 +174,16 @@ def test_a_role_that_may_not_create_tables(server):
         assert button.check()
 
 
+def test_an_empty_database_is_opened_by_many_at_once(server):
+    """One of them makes the tables. The others, which saw none before they waited for it, see them afterwards."""
+    for _ in range(3):
+        opened = partial(bl.Store, server.new_database())
+        stores = at_once(*[opened] * 8)
+        assert [store.list() for store in stores] == [[]] * 8
+        for store in stores:
+            store.close()
+
+
 def test_more_threads_than_connections(server):
     with bl.Store(server.new_database()) as store:
         button = created(store)

@@ -144,3 +144,17 @@ def test_snapshots_of_postgres_are_read_and_written():
     assert str(Snapshot.of(text)) == text
     assert str(Snapshot.of("20:20:")) == "20:20:"
     assert Snapshot.of("5:7:5", 100) == Snapshot(107, [105])
+
+
+def test_statements_are_planned_once(tmp_path):
+    """SQLite with statistics of values would plan a statement again whenever a parameter has another value."""
+    import apsw
+
+    with bl.Store(f"sqlite:///{tmp_path}/shop.db") as store:
+        button = store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
+        planned = []  # SQLite asks for permission whenever it plans
+        store._backend._connection.authorizer = lambda *action: planned.append(action) or apsw.SQLITE_OK
+        for number in range(3):
+            planned.clear()
+            button.reward(button.decide().id, float(number))
+        assert not planned

@@ -12,18 +12,19 @@ them above those in the log.
 
 from __future__ import annotations
 
-import contextlib
+import queue
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from bootleader.store._backend import News
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._postgres_statements import execute as execute_prepared
-from bootleader.store._postgres_statements import rows_of
+from bootleader.store._postgres_statements import query
 from bootleader.store._schema import POSTGRES
 from bootleader.store._sql import ALL, AT_ONCE, OF_BANDIT, READ, READ_AT_ONCE, Execute, SqlBackend, intact
 
@@ -97,7 +98,7 @@ class PostgresBackend(SqlBackend):
         super().__init__(timeout)
         self._psycopg, self._url = psycopg, url
         self._idle: list[psycopg.Connection[Any]] = []
-        self._lock, self._free = threading.Lock(), threading.BoundedSemaphore(CONNECTIONS)
+        self._lock, self._permits = threading.Lock(), _permits()
         weakref.finalize(self, _close_all, self._idle)
         self._offset = 0
         self._ready = False
@@ -109,8 +110,9 @@ class PostgresBackend(SqlBackend):
         wait = str(max(1, round(self.timeout)))
         try:
             connection = self._psycopg.connect(
-                self._url, autocommit=True, prepare_threshold=2, connect_timeout=wait, application_name="bootleader"
-            )
+                self._url, autocommit=True, prepare_threshold=2, connect_timeout=wait, application_name="bootleader",
+                client_encoding="utf8",
+            )  # fmt: skip
         except self._psycopg.OperationalError as error:
             if any(text in str(error) for text in LASTING):
                 message = (
@@ -134,12 +136,14 @@ class PostgresBackend(SqlBackend):
         execute = _executing(connection)
         offset = self._known_offset(execute) if self.is_current(execute) else None
         if offset is None:  # seldom: a role without the right to create tables can use those that are there
+            # Locked before the transaction begins: one that is under way does not learn of tables that others made.
+            execute("SELECT pg_advisory_lock(?)", (SCHEMA_LOCK,))
             with connection.transaction():
-                execute("SELECT pg_advisory_xact_lock(?)", (SCHEMA_LOCK,))
                 self.migrate(execute)
                 offset = self._known_offset(execute)
                 if offset is None:
                     offset = self._new_offset(execute)
+            execute("SELECT pg_advisory_unlock(?)", (SCHEMA_LOCK,))  # a connection that fails is closed, and unlocks
         self._offset, self._ready = offset, True
 
     def _known_offset(self, execute: Execute) -> int | None:
@@ -159,26 +163,29 @@ class PostgresBackend(SqlBackend):
         execute("INSERT INTO bootleader_transactions (added) VALUES (?)", (offset,))
         return offset
 
-    @contextlib.contextmanager
-    def _borrowed(self) -> Iterator[psycopg.Connection[Any]]:
-        free = self._free
-        if not free.acquire(timeout=self.timeout):
-            raise StoreError(f"all {CONNECTIONS} connections were in use for {self.timeout:g} seconds", "unavailable")
+    def _borrow(self) -> psycopg.Connection[Any]:
+        """A connection for one call; :meth:`_give_back` it."""
+        try:
+            self._permits.get(timeout=self.timeout)
+        except queue.Empty:
+            raise StoreError(
+                f"all {CONNECTIONS} connections were in use for {self.timeout:g} seconds", "unavailable"
+            ) from None
         try:
             with self._lock:
                 connection = self._idle.pop() if self._idle else None
-            if connection is None or connection.closed:
-                connection = self._connect()
-            try:
-                yield connection
-            finally:
-                if connection.pgconn.transaction_status == self._psycopg.pq.TransactionStatus.IDLE:
-                    with self._lock:
-                        self._idle.append(connection)
-                else:  # interrupted, or cut off
-                    connection.close()
-        finally:
-            free.release()
+            return self._connect() if connection is None or connection.closed else connection
+        except BaseException:
+            self._permits.put(None)
+            raise
+
+    def _give_back(self, connection: psycopg.Connection[Any], permits: queue.SimpleQueue[None]) -> None:
+        if connection.pgconn.transaction_status == self._psycopg.pq.TransactionStatus.IDLE:
+            with self._lock:
+                self._idle.append(connection)
+        else:  # interrupted, or cut off
+            connection.close()
+        permits.put(None)
 
     def _with_connection(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
         """Do some work; connect again while the server is away, until the timeout."""
@@ -186,8 +193,11 @@ class PostgresBackend(SqlBackend):
         deadline, wait = time.monotonic() + self.timeout, 0.02
         while True:
             try:
-                with self._borrowed() as connection:
+                permits, connection = self._permits, self._borrow()
+                try:
                     return work(connection)
+                finally:
+                    self._give_back(connection, permits)
             except errors.UniqueViolation:
                 raise DuplicateKey from None
             except (errors.LockNotAvailable, errors.DiskFull) as error:
@@ -203,7 +213,7 @@ class PostgresBackend(SqlBackend):
             wait = min(2.0 * wait, 0.5)
 
     def forget_connections(self) -> None:
-        self._lock, self._free = threading.Lock(), threading.BoundedSemaphore(CONNECTIONS)
+        self._lock, self._permits = threading.Lock(), _permits()
         _inherited.extend(self._idle)
         self._idle.clear()
 
@@ -260,35 +270,18 @@ class PostgresBackend(SqlBackend):
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
         known = Snapshot.of(after)
         last = None if upto is None else Snapshot.of(upto)
-        parts = [self._part(experiment, "txn >= ?::bigint", known.xmax, last)]
-        if known.xip:  # apart, so that an old transaction does not make the index be read from there on
-            parts.append(self._part(experiment, "txn = ANY(?::bigint[])", known.xip, last))
-        sql = f"""
-            SELECT {READ}, (SELECT position FROM bootleader_folds WHERE experiment = ?), txn,
-                pg_current_snapshot()::text FROM (SELECT 1) one LEFT JOIN (
-                SELECT * FROM ({" UNION ALL ".join(part for part, _ in parts)}) found
-                ORDER BY txn, seq LIMIT {READ_AT_ONCE}
-            ) e ON TRUE ORDER BY txn, seq
-        """
-        args = [experiment, *(arg for _, some in parts for arg in some)]
-        found = self._with_connection(
-            lambda connection: rows_of(connection, execute_prepared(connection, sql, args))
-        )  # fmt: skip
+        args: list[Any] = [experiment, experiment, known.xmax]
+        limits: list[Any] = [] if last is None else [last.xmax, last.xip]
+        if known.xip:
+            args += [*limits, experiment, known.xip]
+        sql = _news(bool(known.xip), last is not None, READ_AT_ONCE)
+        found = self._with_connection(lambda connection: query(connection, sql, args + limits))
         if last is None:
             last = Snapshot.of(found[-1][-1], self._offset)
         if len(found) == READ_AT_ONCE:
             return self._first(experiment, found, last)
         fold = int(found[0][-3] or 0)
         return News([row[:-3] for row in found] if found[0][0] is not None else [], str(last), False, fold)
-
-    @staticmethod
-    def _part(experiment: int, condition: str, value: Any, last: Snapshot | None) -> tuple[str, list[Any]]:
-        """A query for the first of the events that are new by one condition, and its arguments."""
-        sql = f"""
-            (SELECT txn, {READ} FROM bootleader_events WHERE experiment = ? AND {condition}
-            {"AND " + WITHIN if last is not None else ""} ORDER BY txn, seq LIMIT {READ_AT_ONCE})
-        """
-        return sql, [experiment, value, *([] if last is None else [last.xmax, last.xip])]
 
     def _first(self, experiment: int, found: list[Any], last: Snapshot) -> News:
         """The events of whole transactions: all but the last one read, or the only one."""
@@ -360,6 +353,25 @@ class PostgresBackend(SqlBackend):
             connection.close()
 
 
+@cache
+def _news(has_open: bool, has_last: bool, limit: int) -> str:
+    """The query for the first events after a horizon, which has open transactions, and up to a last one."""
+    conditions = ["txn >= ?::bigint"]
+    if has_open:  # apart, so that an old transaction does not make the index be read from there on
+        conditions.append("txn = ANY(?::bigint[])")
+    parts = [
+        f"""(SELECT txn, {READ} FROM bootleader_events WHERE experiment = ? AND {condition}
+        {"AND " + WITHIN if has_last else ""} ORDER BY txn, seq LIMIT {limit})"""
+        for condition in conditions
+    ]
+    return f"""
+        SELECT {READ}, (SELECT position FROM bootleader_folds WHERE experiment = ?), txn,
+            pg_current_snapshot()::text FROM (SELECT 1) one LEFT JOIN (
+            SELECT * FROM ({" UNION ALL ".join(parts)}) found ORDER BY txn, seq LIMIT {limit}
+        ) e ON TRUE ORDER BY txn, seq
+    """
+
+
 def _last_transaction(execute: Execute) -> int:
     """The largest transaction id in the log, offset included: by the index, experiment by experiment."""
     sql = """
@@ -372,6 +384,14 @@ def _last_transaction(execute: Execute) -> int:
 def _next_transaction(execute: Execute, offset: int) -> int:
     """A transaction id, with the offset, that is above those of all rows that are visible."""
     return Snapshot.of(execute("SELECT pg_current_snapshot()::text", ())[0][0], offset).xmax
+
+
+def _permits() -> queue.SimpleQueue[None]:
+    """As many permits as a process may have connections. A semaphore of Python takes ten times as long."""
+    permits: queue.SimpleQueue[None] = queue.SimpleQueue()
+    for _ in range(CONNECTIONS):
+        permits.put(None)
+    return permits
 
 
 def _close_all(idle: list[Any]) -> None:

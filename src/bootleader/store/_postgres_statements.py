@@ -18,7 +18,17 @@ if TYPE_CHECKING:
 BINARY: Final = 1  # format of the results: floats keep their bits whatever the server's settings are
 
 _numbers = itertools.count()
-_prepared: weakref.WeakKeyDictionary[psycopg.Connection[Any], dict[str, bytes]] = weakref.WeakKeyDictionary()
+
+
+class _Prepared:
+    """A statement that is prepared on a connection, and what reads its rows."""
+
+    def __init__(self) -> None:
+        self.name = b"bootleader_%d" % next(_numbers)
+        self.reader: Any = None
+
+
+_prepared: weakref.WeakKeyDictionary[psycopg.Connection[Any], dict[str, _Prepared]] = weakref.WeakKeyDictionary()
 
 
 def execute(connection: psycopg.Connection[Any], sql: str, args: Sequence[Any]) -> PGresult:
@@ -33,24 +43,38 @@ def execute(connection: psycopg.Connection[Any], sql: str, args: Sequence[Any]) 
 
 
 def _executed(connection: psycopg.Connection[Any], sql: str, args: Sequence[Any]) -> PGresult:
-    names = _prepared.setdefault(connection, {})
-    name = names.get(sql)
-    if name is None:
-        name = b"bootleader_%d" % next(_numbers)
-        connection.pgconn.send_prepare(name, _numbered(sql).encode())
-        _answer(connection)
-        names[sql] = name
-    connection.pgconn.send_query_prepared(name, [_as_text(arg) for arg in args], result_format=BINARY)
+    prepared = _prepared_on(connection, sql)
+    connection.pgconn.send_query_prepared(prepared.name, [_as_text(arg) for arg in args], result_format=BINARY)
     return _answer(connection)
 
 
-def rows_of(connection: psycopg.Connection[Any], result: PGresult) -> list[Any]:
-    """The rows of a result, as tuples."""
+def _prepared_on(connection: psycopg.Connection[Any], sql: str) -> _Prepared:
+    known = _prepared.get(connection)
+    if known is None:
+        known = _prepared[connection] = {}
+    prepared = known.get(sql)
+    if prepared is None:
+        prepared = _Prepared()
+        connection.pgconn.send_prepare(prepared.name, _numbered(sql).encode())
+        _answer(connection)
+        known[sql] = prepared
+    return prepared
+
+
+def query(connection: psycopg.Connection[Any], sql: str, args: Sequence[Any]) -> list[Any]:
+    """Execute a query; its rows, as tuples."""
     from psycopg.adapt import Transformer
 
-    reader = Transformer(connection)
-    reader.set_pgresult(result, set_loaders=True, format=BINARY)  # type: ignore[arg-type]
-    return reader.load_rows(0, result.ntuples, tuple)
+    result = execute(connection, sql, args)
+    prepared = _prepared_on(connection, sql)
+    reader = prepared.reader
+    if reader is None:
+        reader = Transformer()
+        reader.set_pgresult(result, set_loaders=True, format=BINARY)  # type: ignore[arg-type]
+        prepared.reader = reader
+    else:  # the columns have the same types as before
+        reader.set_pgresult(result, set_loaders=False)
+    return reader.load_rows(0, result.ntuples, tuple)  # type: ignore[no-any-return]
 
 
 def _answer(connection: psycopg.Connection[Any]) -> PGresult:
@@ -89,4 +113,4 @@ def _as_text(value: Any) -> bytes | None:
         return value.encode()
     if isinstance(value, list):
         return ("{" + ",".join(map(str, value)) + "}").encode()
-    return (repr(float(value)) if isinstance(value, float) else str(int(value))).encode()
+    return repr(float(value)).encode() if isinstance(value, float) else b"%d" % value

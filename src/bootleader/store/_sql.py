@@ -7,6 +7,7 @@ import threading
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 from bootleader._core.printable_text import shown
@@ -162,7 +163,7 @@ class SqlBackend(Backend):
 
     row_lock = ""  # what keeps a row that a query has read from being deleted before the statement is committed
 
-    @property
+    @cached_property
     def insertion_to(self) -> str:
         """As ``insertion``, if the decision is there: not if it was folded meanwhile."""
         return self.insertion + (

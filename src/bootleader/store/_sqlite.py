@@ -32,9 +32,15 @@ if TYPE_CHECKING:
     import apsw
 
 MEMORY: Final = ":memory:"
+WAITS: Final = (0.0002, 0.0006)  # seconds between two attempts to write
 FIRST_SOUND_SQLITE: Final = 3_051_003
 NETWORK_FILE_SYSTEMS: Final = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "lustre", "glusterfs", "fuse.glusterfs", "fuse.sshfs"}
+)
+# Two statements: a fold that is committed between them is seen, and what it deleted was read.
+NEWS: Final = (
+    f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?; "
+    "SELECT position FROM bootleader_folds WHERE experiment = ?"
 )
 # Connections of a parent process that could not be closed before the fork, with their paths: never used or closed here.
 _inherited: list[tuple[str, Any]] = []
@@ -55,6 +61,7 @@ class SqliteBackend(SqlBackend):
     def __init__(self, path: str, timeout: float, vfs: str | None = None) -> None:
         super().__init__(timeout)
         self.path = path if path == MEMORY else str(Path(path).absolute())
+        self.is_durable = path != MEMORY
         self._ended = ""  # why a store in memory cannot be used any more
         self._vfs = vfs
         self._lock = threading.RLock()
@@ -83,6 +90,8 @@ class SqliteBackend(SqlBackend):
         if mode not in (None, ("wal",)):  # such as on a file system without shared memory
             raise StoreError(f"SQLite cannot keep a write-ahead log beside {shown(self.path)}", "unavailable")
         connection.execute("PRAGMA synchronous = FULL")
+        # A plan does not depend on the values of parameters. Otherwise SQLite plans a statement again in every call.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         try:
             self._prepare(connection)
         except BaseException:
@@ -105,7 +114,7 @@ class SqliteBackend(SqlBackend):
                 connection.execute("ROLLBACK")
 
     def _wait(self) -> Callable[[int], bool]:
-        """A handler for a locked database: short random waits, because a commit takes a few milliseconds."""
+        """A handler for a locked database: short random waits, because a commit takes a millisecond or so."""
         began = [0.0]
 
         def wait(number: int) -> bool:
@@ -114,7 +123,7 @@ class SqliteBackend(SqlBackend):
                 began[0] = now
             if now - began[0] > self.timeout:
                 return False
-            time.sleep(random.uniform(0.0002, 0.002))
+            time.sleep(random.uniform(*WAITS))
             return True
 
         return wait
@@ -225,11 +234,10 @@ class SqliteBackend(SqlBackend):
     # Horizons ------------------------------------------------------------------------------------------------------
 
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
-        sql = f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
-        found = self.rows(sql, (experiment, int(after), 2**62 if upto is None else int(upto), READ_AT_ONCE))
-        more = len(found) == READ_AT_ONCE
-        fold = self.rows("SELECT position FROM bootleader_folds WHERE experiment = ?", (experiment,))
-        return News(found, str(found[-1][0]) if found else after, more, int(fold[0][0]) if fold else 0)
+        limit = READ_AT_ONCE
+        found = self.rows(NEWS, (experiment, int(after), 2**62 if upto is None else int(upto), limit, experiment))
+        fold = found.pop()[0] if found and len(found[-1]) == 1 else 0
+        return News(found, str(found[-1][0]) if found else after, len(found) == limit, int(fold))
 
     def order(self, horizon: str) -> int:
         return int(horizon)
