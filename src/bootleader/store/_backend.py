@@ -44,6 +44,7 @@ class Backend(ABC):
     """
 
     start: str  # the horizon before all events
+    is_durable = True  # writing takes the time of a disk
 
     @abstractmethod
     def create(self, name: str, settings: str, first: Sequence[Event], now: float) -> Found:

@@ -12,21 +12,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from bootleader._core.rng import Purpose, Stream, run_key, stream_of, stride_of, uniform
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._final_choice import final_chances
+from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._initial_pulls import InitialPulls
-from bootleader.agent._laws import Laws
 from bootleader.agent._learner import HistoryLearner, Learner
 from bootleader.agent._pending_changes import Draft
 from bootleader.agent._probabilities import choice_chances
 from bootleader.agent._random_streams import Streams
 from bootleader.agent._shared_learner import SharedLearner
 from bootleader.store._errors import StoreError
-from bootleader.store._events import Side
+from bootleader.store._events import Event, Kind, Side
 from bootleader.store._state import ArmTally, State
+
+SELDOM: Final = 32  # rewards
 
 
 class Choice(NamedTuple):
@@ -38,6 +40,21 @@ class Choice(NamedTuple):
     side: Side = Side.BANDIT
 
 
+class FinalChances(NamedTuple):
+    """The active arms and the probabilities of the final choice among them, at a version of the state."""
+
+    version: int
+    arms: list[ArmTally]
+    chances: list[float]
+
+
+class Expected(NamedTuple):
+    """What follows if the next event that changes the state is a certain reward."""
+
+    reward: tuple[Any, ...]  # its core columns
+    final: FinalChances
+
+
 class Chooser:
     """Chooses arms from a state. It keeps what it computed for as long as the state does not change."""
 
@@ -47,7 +64,10 @@ class Chooser:
         self._arm_states: dict[int, ArmState] = {}
         self._slots: list[ArmTally] = []
         self._prepared_for = -1
-        self._final: tuple[int, list[ArmTally], list[float]] | None = None
+        self._final: FinalChances | None = None
+        self._ahead = state.settings.learner()  # of a state that is not reached yet
+        self._expected: Expected | None = None
+        self._rewards = 0  # since an expectation was last met
 
     def choose(self, decision: str, unit: str | None, now: float, context: Any = None) -> Choice:
         """The arm for a decision that is made at time ``now``; ``context`` where the experiment has features."""
@@ -68,22 +88,70 @@ class Chooser:
     def final(self, now: float, key: int | None = None) -> tuple[list[ArmTally], list[float]]:
         """The active arms and the probabilities of the final choice among them, outside the holdout."""
         cached = self._final
-        if cached is not None and cached[0] == self.state.version:
-            return cached[1], cached[2]
-        learner, traffic = self.learner(now), self.state.settings.traffic
-        arms = [arm for arm in self._slots if arm.active]
-        if not arms:
-            raise StoreError("no arm is active: add_arm or resume_arm one first", "unknown")
+        if cached is not None and cached.version == self.state.version:
+            return cached.arms, cached.chances
+        learner = self.learner(now)
         if key is not None and isinstance(
             learner, HistoryLearner | SharedLearner
         ):  # Monte Carlo: on a stream of its own
             learner.streams = _streams(key)
+        final = self._computed_final(learner)
+        self._final = None if self.depends_on_more else final
+        return final.arms, final.chances
+
+    def _computed_final(self, learner: Learner) -> FinalChances:
+        traffic, arms = self.state.settings.traffic, [arm for arm in self._slots if arm.active]
+        if not arms:
+            raise StoreError("no arm is active: add_arm or resume_arm one first", "unknown")
         chances = choice_chances(learner)
         if traffic is not None:
             chances = final_chances(learner, traffic, chances)
         found = [chance for chance, arm in zip(chances.values, self._slots, strict=True) if arm.active]
-        self._final = None if self.depends_on_more else (self.state.version, arms, found)
-        return arms, found
+        return FinalChances(self.state.version, arms, found)
+
+    # What is computed ahead of time --------------------------------------------------------------------------------
+
+    @property
+    def is_worth_expecting(self) -> bool:
+        """Whether the next event will perhaps be the reward that is appended now: not while others append, too."""
+        self._rewards += 1
+        return (self._rewards == 1 or self._rewards % SELDOM == 0) and not self.depends_on_more
+
+    def expect(self, reward: Event, version: int, now: float) -> None:
+        """Compute the probabilities that follow if a reward is the next event, while it is written.
+
+        Parameters
+        ----------
+        reward : Event
+            It may come, or not.
+        version : int
+            The version of the state when the reward was appended. Nothing is done if there is a newer one.
+        now : float
+            The time.
+        """
+        state = self.state
+        if state.version != version or state.settings.half_life is not None or reward.side == Side.HOLDOUT:
+            return
+        learner, ahead = self.learner(now), self._ahead
+        if not isinstance(ahead, IndexLearner):
+            return
+        slot = next((slot for slot, arm in enumerate(self._slots) if arm.number == reward.arm), None)
+        if slot is None or reward.value is None:
+            return
+        ahead.arms, ahead.rounds = list(learner.arms), state.rounds + 1
+        ahead.arms[slot] = self._arm_state(self._slots[slot].with_reward(reward.value))
+        ahead.initial, ahead.stale = learner.initial, True
+        self._expected = Expected(reward[1:11], self._computed_final(ahead))
+
+    def applied(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Take what was computed ahead, if the events that were just applied are those that were expected."""
+        expected, self._expected = self._expected, None
+        if expected is None:
+            return
+        changes = [row for row in rows if row[1] != Kind.DECISION]
+        version = expected.final.version + 1
+        if self.state.version == version and len(changes) == 1 and tuple(changes[0][1:11]) == expected.reward:
+            self._final, self._rewards = expected.final._replace(version=version), 0
 
     @property
     def depends_on_more(self) -> bool:
@@ -122,19 +190,15 @@ class Chooser:
         """The learner as the state is."""
         self._refresh()
         state, learner = self.state, self._learner
-        earliest = now - state.settings.max_age
-        for tally, arm in zip(self._slots, learner.arms, strict=True):
-            arm.active = tally.active
-            arm.last = state.rounds
-            waits = tally.waiting
+        earliest, needed, rounds = now - state.settings.max_age, state.needed, state.rounds
+        lacking = []
+        for slot, tally in enumerate(self._slots):
+            arm, waits = learner.arms[slot], tally.waiting
+            arm.active, arm.last = tally.active, rounds
             arm.in_flight = tally.decisions - tally.rewarded if waits is None else waits.since(earliest)
-        learner.rounds = state.rounds
-        needed = state.needed
-        learner.initial = InitialPulls(
-            slot for slot, arm in enumerate(learner.arms) if arm.active and arm.expected < needed
-        )
-        learner.laws, learner.stale = Laws.none(), True
-        learner.commit([])
+            if arm.active and arm.count < needed and arm.expected < needed:
+                lacking.append(slot)
+        learner.rounds, learner.initial, learner.stale = rounds, InitialPulls(lacking), True
         return learner
 
     def _refresh(self) -> None:
@@ -142,10 +206,8 @@ class Chooser:
         state = self.state
         if self._prepared_for == state.version:
             return
-        fades = state.settings.half_life is not None
-        for number in (
-            range(len(state.arms)) if fades else state.changed | (set(range(len(state.arms))) - self._arm_states.keys())
-        ):
+        fades, known = state.settings.half_life is not None, len(self._arm_states)  # arms have numbers 0, 1, 2, ...
+        for number in range(len(state.arms)) if fades else {*state.changed, *range(known, len(state.arms))}:
             self._arm_states[number] = self._arm_state(state.arms[number])
         state.changed.clear()
         self._slots = state.playing
@@ -164,6 +226,7 @@ class Chooser:
         return ArmState(
             count=count, anchor=anchor, drift=sign * mean - anchor, rss=rss, third=sign * third, fourth=fourth,
             rewards=tally.sums.number, noise_sd=tally.noise_sd, history=history, added_later=tally.later,
+            active=tally.active,
         )  # fmt: skip
 
 

@@ -129,6 +129,12 @@ class ExactSums:
         one.number = number
         self.merge(one)
 
+    def copy(self) -> ExactSums:
+        """The same sums."""
+        twin = ExactSums()
+        twin.number, twin.exponent, twin.powers = self.number, self.exponent, list(self.powers)
+        return twin
+
     def merge(self, other: ExactSums) -> None:
         """Add another's sums: those of all values of both."""
         if other.exponent > self.exponent:

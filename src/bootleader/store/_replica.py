@@ -97,6 +97,7 @@ class Replica:
                 self.backend.chain(self.experiment, EXPERIMENT)
             if news.rows:
                 self._apply(news.rows)
+                self.chooser.applied(news.rows)
             self.horizon, more = news.horizon, news.more
             self._remember(news.rows[-RECENT:])
             applied += len(news.rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import struct
@@ -91,6 +92,14 @@ class ArmTally:
                 insort(self.history, value)
             else:
                 del self.history[bisect_left(self.history, value)]
+
+    def with_reward(self, value: float) -> ArmTally:
+        """The same arm with one more reward, without half-life."""
+        assert isinstance(self.sums, ExactSums)
+        tally = copy.copy(self)
+        tally.sums = self.sums.copy()
+        tally.sums.add(value)
+        return tally
 
     def add_moments(self, number: int, moments: ExactMoments, round_: int) -> None:
         """Add what a summary says."""

@@ -13,6 +13,7 @@ from bootleader._core.printable_text import shown
 from bootleader.agent._contextual_core import checked_context
 from bootleader.agent._decisions import Decision, Receipt
 from bootleader.store._backend import Backend, Found
+from bootleader.store._background import background
 from bootleader.store._choice import Choice
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import EXPERIMENT, Event, Kind, Side, new_event
@@ -169,6 +170,8 @@ class Writer:
         """Append what became of a decision."""
         now = self.clock()
         first = self._first_reward(decision_id, amount, event, now) if kind == Kind.REWARD else None
+        if first is not None:
+            self._expect(first, now)
         if first is not None and self._append_first(first):
             return self._receipt(first.arm, Receipt.COUNTED)
         for _ in range(ATTEMPTS):
@@ -197,6 +200,22 @@ class Writer:
             Kind.REWARD, decision_id, 1, arm=arm, value=amount, round_=round_, side=side, time=now, event=event,
             context=context,
         )  # fmt: skip
+
+    def _expect(self, reward: Event, now: float) -> None:
+        """Compute what the next decision needs in another thread, while this one waits for the disk."""
+        replica = self._replica
+        if replica is None or not self.backend.is_durable or not replica.chooser.is_worth_expecting:
+            return
+        version, lock = replica.state.version, self.lock
+
+        def job() -> None:
+            if lock.acquire(blocking=False):  # or else a decision computes it
+                try:
+                    replica.chooser.expect(reward, version, now)
+                finally:
+                    lock.release()
+
+        background.submit(job)
 
     def _append_first(self, event: Event) -> bool:
         """Append a first reward, without reading the decision; False if that has to be done."""
