@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import random
 import statistics
 import tempfile
@@ -15,7 +16,8 @@ from typing import Any
 
 import bootleader as bl
 from benchmarks.measuring import Measured
-from bootleader.store._events import Kind, new_event
+from bootleader.store._events import COLUMNS, Kind, new_event
+from bootleader.store._schema import POSTGRES, SQLITE, VERSION, statements
 from bootleader.store._state import State
 
 ARMS = [f"arm {number}" for number in range(10)]
@@ -48,8 +50,8 @@ def databases() -> Iterator[dict[str, str]]:
 # Bare inserts ---------------------------------------------------------------------------------------------------------
 
 
-def bare_inserter(url: str) -> Callable[[], None]:
-    """Make durable inserts of a row of the size of an event, by the database's own driver."""
+def connected(url: str) -> Any:
+    """A connection of the database's own driver, as durable as the store's."""
     if url.startswith("sqlite"):
         import apsw
 
@@ -57,12 +59,19 @@ def bare_inserter(url: str) -> Callable[[], None]:
         connection.set_busy_timeout(60_000)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
+        return connection
+    import psycopg
+
+    return psycopg.connect(url, autocommit=True, prepare_threshold=2)
+
+
+def bare_inserter(url: str) -> Callable[[], None]:
+    """Make durable inserts into a table of five columns with one index."""
+    connection = connected(url)
+    if url.startswith("sqlite"):
         create = "CREATE TABLE IF NOT EXISTS bare (id INTEGER PRIMARY KEY, name TEXT, a REAL, b REAL, c TEXT)"
         insert = "INSERT INTO bare (name, a, b, c) VALUES (?, ?, ?, ?)"
     else:
-        import psycopg
-
-        connection = psycopg.connect(url, autocommit=True, prepare_threshold=2)
         create = "CREATE TABLE IF NOT EXISTS bare (id BIGSERIAL PRIMARY KEY, name TEXT, a FLOAT8, b FLOAT8, c TEXT)"
         insert = "INSERT INTO bare (name, a, b, c) VALUES (%s, %s, %s, %s)"
     with contextlib.suppress(Exception):  # two processes may create it at once
@@ -73,6 +82,32 @@ def bare_inserter(url: str) -> Callable[[], None]:
         connection.execute(insert, (f"6fcece16eb74-{next(numbers)}", 0.25, time.time(), "chosen 1234"))
 
     return one
+
+
+def event_inserter(url: str) -> Callable[[], None]:
+    """Make durable inserts of the rows of decisions into a table with the columns and indexes of the store's."""
+    connection, is_sqlite = connected(url), url.startswith("sqlite")
+    with contextlib.suppress(Exception):  # two processes may create it at once
+        for number in range(1, VERSION + 1):
+            for statement in statements(number, SQLITE if is_sqlite else POSTGRES):
+                connection.execute(statement.replace("bootleader_", "bare_"))
+    columns = ("experiment", "seq" if is_sqlite else "txn", *COLUMNS)
+    marks = ", ".join("?" if is_sqlite else "%s" for _ in columns)
+    insert = f"INSERT INTO bare_events ({', '.join(columns)}) VALUES ({marks})"
+    process, numbers = os.getpid(), iter(range(1, 10**9))
+
+    def one() -> None:
+        number = next(numbers)
+        row = (
+            1, f"6fcece16eb74-{process}-{number}", 0, 3, None, None, number, 0, time.time(), 1234567890, 0.25, None,
+            None, None, "12345:12345:", "chosen", 1234567890, None,
+        )  # fmt: skip
+        connection.execute(insert, (process, number, *row))
+
+    return one
+
+
+INSERTERS = {"bare": bare_inserter, "like the store's": event_inserter}
 
 
 def played(url: str, name: str = "played") -> bl.Experiment:
@@ -86,37 +121,43 @@ def played(url: str, name: str = "played") -> bl.Experiment:
 
 
 def one_process(repeats: int, kind: str, url: str) -> Iterator[Measured]:
-    """Medians, a visit and two bare inserts in turn."""
+    """Medians, a visit and two bare inserts of either kind in turn."""
     section = f"A durable decision and its reward, {kind}, 10 arms"
-    insert, button, rng = bare_inserter(url), played(url), random.Random(1)
-    bare, visit, decide, reward = [], [], [], []
+    insert, insert_event, button, rng = bare_inserter(url), event_inserter(url), played(url), random.Random(1)
+    times: dict[str, list[float]] = {"bare": [], "events": [], "decide": [], "reward": [], "visit": []}
     for number in range(ROUNDS * max(1, repeats // 3)):
         started = time.perf_counter()
         insert()
         insert()
+        inserted = time.perf_counter()
+        insert_event()
+        insert_event()
         between = time.perf_counter()
         decision = button.decide()
         decided = time.perf_counter()
         button.reward(decision.id, rng.gauss(0.5, 1.0), event=f"order-{number}-{started}")
         ended = time.perf_counter()
-        bare.append(between - started)
-        decide.append(decided - between)
-        reward.append(ended - decided)
-        visit.append(ended - between)
-    bare, decide, reward, visit = (statistics.median(times) * 1e3 for times in (bare, decide, reward, visit))
+        taken = (inserted - started, between - inserted, decided - between, ended - decided, ended - between)
+        for found, one in zip(times.values(), taken, strict=True):
+            found.append(one)
+    bare, events, decide, reward, visit = (statistics.median(found) * 1e3 for found in times.values())
     yield Measured(section, "two bare durable inserts", bare, "ms")
+    yield Measured(section, "two bare durable inserts into a table like the store's", events, "ms")
     yield Measured(section, "decide", decide, "ms")
     yield Measured(section, "reward", reward, "ms")
     yield Measured(section, "decide and reward, against two bare inserts", visit / bare, "x", bar=1.5, at_most=True)
+    what = "decide and reward, against two bare inserts into a table like the store's"
+    yield Measured(section, what, visit / events, "x")
 
 
 # Four workers ---------------------------------------------------------------------------------------------------------
 
 
-def work(url: str, bare: bool, ready: Any, answers: Any) -> None:
+def work(url: str, kind: str, ready: Any, answers: Any) -> None:
     """Insert, or decide and reward, for some seconds; answer how many rows were written."""
+    bare = kind in INSERTERS
     if bare:
-        insert = bare_inserter(url)
+        insert = INSERTERS[kind](url)
         insert()
     else:
         button = played(url)
@@ -133,11 +174,11 @@ def work(url: str, bare: bool, ready: Any, answers: Any) -> None:
     answers.put(rows)
 
 
-def rows_a_second(url: str, bare: bool) -> float:
+def rows_a_second(url: str, kind: str) -> float:
     """Rows that four processes write together in a second."""
     context = multiprocessing.get_context("spawn")
     ready, answers = context.Barrier(WORKERS), context.SimpleQueue()
-    workers = [context.Process(target=work, args=(url, bare, ready, answers)) for _ in range(WORKERS)]
+    workers = [context.Process(target=work, args=(url, kind, ready, answers)) for _ in range(WORKERS)]
     for worker in workers:
         worker.start()
     rows = sum(answers.get() for _ in workers)
@@ -148,11 +189,15 @@ def rows_a_second(url: str, bare: bool) -> float:
 
 def four_workers(repeats: int, kind: str, url: str) -> Iterator[Measured]:
     section = f"Four workers together, {kind}"
-    pairs = [(rows_a_second(url, True), rows_a_second(url, False)) for _ in range(max(2, repeats // 4))]
-    bare, store = (statistics.median(column) for column in zip(*pairs, strict=True))
+    kinds = (*INSERTERS, "visits")
+    found = [[rows_a_second(url, work) for work in kinds] for _ in range(max(2, repeats // 4))]
+    bare, events, store = (statistics.median(column) for column in zip(*found, strict=True))
     yield Measured(section, "bare durable inserts", bare, "rows/s")
+    yield Measured(section, "bare durable inserts into a table like the store's", events, "rows/s")
     yield Measured(section, "decisions and rewards", store, "rows/s")
     yield Measured(section, "decisions and rewards, against bare inserts", store / bare, "x", bar=0.6)
+    what = "decisions and rewards, against bare inserts into a table like the store's"
+    yield Measured(section, what, store / events, "x")
 
 
 # Growth ---------------------------------------------------------------------------------------------------------------
