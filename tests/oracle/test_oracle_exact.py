@@ -31,7 +31,7 @@ def assert_same_bits(block: Block) -> None:
     kernel_pulls, _ = play_runs(block, kernel, WorkStealing())
     np.testing.assert_array_equal(kernel_pulls, loop_pulls)
     np.testing.assert_array_equal(loop_pulls.sum(axis=0), block.rounds)
-    for name in ("regret", "best_pulls", "simple_regret"):
+    for name in ("regret", "best_pulls", "simple_regret", "recommended"):
         np.testing.assert_array_equal(getattr(kernel.trajectory, name), getattr(loop.trajectory, name), err_msg=name)
     # Sums of rewards: newer Pythons add floats with compensation.
     np.testing.assert_allclose(kernel.trajectory.reward, loop.trajectory.reward, rtol=1e-12, atol=1e-12)

@@ -24,7 +24,8 @@ def made_result(cell: Cell, regret: Callable[[float], float], scale: Any, checkp
     pulls = np.ones((1, cell.bandit.arms))
     return Simulation(
         policies=(cell.policy.name,), rounds=rounds, over_time=over_time, final_regret=curve[:, -1:] * scale,
-        pulls=pulls, pulls_by_rank=pulls, seconds=np.ones(1), bandit=repr(cell.bandit), seed=cell.seed,
+        pulls=pulls, pulls_by_rank=pulls, recommended_by_rank=pulls / cell.bandit.arms, seconds=np.ones(1),
+        bandit=repr(cell.bandit), seed=cell.seed,
     )  # fmt: skip
 
 

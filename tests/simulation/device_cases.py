@@ -84,9 +84,10 @@ def bandit_for(policy):
     return next(bandit for bandit in (BANDITS[0], BERNOULLI) if pays_for(policy, bandit))
 
 
-def differences(a, b, over_time=True):
-    """The names of what differs between two simulations, in any bit."""
-    names = ["final_regret", "pulls", "pulls_by_rank"] + ["over_time"] * over_time
+def differences(a, b, over_time=True, kept=False):
+    """The names of what differs between two simulations, in any bit; with ``kept`` also of what is kept of each run."""
+    names = ["final_regret", "pulls", "pulls_by_rank", "recommended_by_rank"] + ["over_time"] * over_time
+    names += ["curves", "recommended"] * kept
     return [name for name in names if not np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True)]
 
 
@@ -160,9 +161,9 @@ def main():
     reboot = bl.ReBoot(sigma_a=1.5)
     on_gpu = bl.simulate([reboot, bl.Giro()], BANDITS[0], device="cuda", **size)
     on_cpu = bl.simulate([reboot, bl.Giro()], BANDITS[0], **size)
-    differ = differences(on_gpu, on_cpu) + ["curves"] * (not np.array_equal(on_gpu.curves, on_cpu.curves))
+    differ = differences(on_gpu, on_cpu, kept=True)
     in_tasks = bl.simulate([reboot, bl.Giro()], BANDITS[0], device="cuda", executor=Inline(), **size)
-    differ += differences(in_tasks, on_cpu) + ["curves"] * (not np.array_equal(in_tasks.curves, on_cpu.curves))
+    differ += differences(in_tasks, on_cpu, kept=True)
     print("curves", on_gpu.devices, "differ" if differ else "equal", *differ)
 
 

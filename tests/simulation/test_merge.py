@@ -10,7 +10,10 @@ import bootleader as bl
 BANDIT = bl.GaussianBandit(bl.Uniform(0.0, 1.0, arms=3))
 POLICIES = [bl.ReBoot(sigma_a=1.5), bl.UCB1(), bl.Giro()]
 SHARED = {"rounds": 60, "seed": 3, "checkpoints": 6, "keep": "curves"}
-ARRAYS = ("rounds", "over_time", "final_regret", "pulls", "pulls_by_rank", "curves")
+ARRAYS = (
+    "rounds", "over_time", "final_regret", "pulls", "pulls_by_rank", "recommended_by_rank", "curves", "recommended",
+)  # fmt: skip
+KEPT = ("curves", "recommended")
 
 
 class Coin:
@@ -63,6 +66,28 @@ def test_curves_are_every_runs_regret(whole):
     assert without.curves is None
 
 
+def test_recommended_arms_are_those_of_the_quantities_over_time(whole):
+    assert whole.recommended.shape == (3, 100, 6)
+    assert whole.recommended.dtype == np.int32
+    gaps = whole.means.max(axis=1, keepdims=True) - whole.means
+    simple = gaps[np.arange(100)[:, None], whole.recommended]
+    np.testing.assert_allclose(simple.mean(axis=1), whole.simple_regret, rtol=1e-12)
+    np.testing.assert_allclose((simple == 0.0).mean(axis=1), whole.best_arm_recommended, rtol=1e-12)
+    ranks = np.argsort(np.argsort(gaps, axis=1), axis=1)[np.arange(100), whole.recommended[:, :, -1]]
+    counts = [np.bincount(one, minlength=3) for one in ranks]
+    np.testing.assert_array_equal(whole.recommended_by_rank, np.array(counts) / 100)
+    assert (whole.recommended_by_rank > 0.0).all()
+    assert bl.simulate(POLICIES, BANDIT, runs=3, rounds=60).recommended is None
+
+
+@pytest.mark.parametrize("policy", [bl.ReBoot(sigma_a=1.5), bl.Giro(), bl.RBSDA()], ids=str)
+def test_recommended_arms_are_the_same_in_plain_python(policy):
+    found, wanted = (part(7, 40, [policy], compiled=compiled) for compiled in (True, False))
+    np.testing.assert_array_equal(found.recommended, wanted.recommended)
+    np.testing.assert_array_equal(found.recommended_by_rank, wanted.recommended_by_rank)
+    assert len(np.unique(found.recommended)) == 3
+
+
 def test_quantiles(whole):
     found = whole.quantiles(0.1, 0.5, 1.0)
     assert found.shape == (3, 3, 6)
@@ -105,7 +130,7 @@ def test_some_of_the_policies(whole, key, places):
     some = whole[key]
     assert some.policies == tuple(whole.policies[place] for place in places)
     np.testing.assert_array_equal(some.rounds, whole.rounds)
-    for name in ("over_time", "final_regret", "pulls", "pulls_by_rank", "seconds", "curves"):
+    for name in ("over_time", "final_regret", "pulls", "pulls_by_rank", "recommended_by_rank", "seconds", *KEPT):
         np.testing.assert_array_equal(getattr(some, name), getattr(whole, name)[places])
 
 
@@ -130,6 +155,7 @@ def test_join(whole):
 def test_join_keeps_curves_only_if_both_have_them(whole):
     without = part(0, 100, POLICIES[1:], keep=None)
     assert (whole[:1] | without).curves is None
+    assert (whole[:1] | without).recommended is None
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ ATTRIBUTES = (
     "final_regret",
     "pulls",
     "pulls_by_rank",
+    "recommended_by_rank",
     "seconds",
 )
 

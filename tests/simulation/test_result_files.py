@@ -72,7 +72,17 @@ def test_bandits_that_differ_are_not_the_same():
 def test_everything_comes_back(saved):
     sim, path = saved
     twin = bl.Simulation.load(path)
-    for name in ("rounds", "over_time", "final_regret", "pulls", "pulls_by_rank", "seconds", "curves", "means"):
+    for name in (
+        "rounds",
+        "over_time",
+        "final_regret",
+        "pulls",
+        "pulls_by_rank",
+        "seconds",
+        "curves",
+        "recommended",
+        "means",
+    ):
         np.testing.assert_array_equal(getattr(twin, name), getattr(sim, name), err_msg=name)
     assert twin.bandit == sim.bandit
     assert isinstance(twin.bandit, bl.BernoulliBandit)

@@ -31,7 +31,7 @@ def test_every_cell_is_its_simulation(swept):
         alone = bl.simulate(*make(**cell), checkpoints=1, **SIZE)
         assert sim.policies == alone.policies
         assert sim.bandit == alone.bandit
-        for name in ("over_time", "final_regret", "pulls", "pulls_by_rank"):
+        for name in ("over_time", "final_regret", "pulls", "pulls_by_rank", "recommended_by_rank"):
             np.testing.assert_array_equal(getattr(sim, name), getattr(alone, name))
     np.testing.assert_array_equal(
         swept.simulation(sigma_a=1.0, gap=0.1).final_regret,

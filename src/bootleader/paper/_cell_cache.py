@@ -153,6 +153,7 @@ def _is_result_of(found: Simulation, cell: Cell) -> bool:
         "final_regret": (1, cell.runs),
         "pulls": (1, cell.bandit.arms),
         "pulls_by_rank": (1, cell.bandit.arms),
+        "recommended_by_rank": (1, cell.bandit.arms),
         "seconds": (1,),
     }
     for name, shape in shapes.items():

@@ -77,8 +77,10 @@ class BlockResult:
     final: Floats
     pulls: npt.NDArray[np.int64]
     pulls_by_rank: npt.NDArray[np.int64]
+    recommended_by_rank: npt.NDArray[np.int64]  # in how many runs each rank is recommended at the horizon
     seconds: float
     curves: Floats | None  # every run's regret (run x checkpoint), if asked for
+    recommended: npt.NDArray[np.int32] | None  # and its recommended arm
 
 
 @dataclass(frozen=True)
@@ -116,14 +118,17 @@ def play_block(block: Block, threads: WorkStealing | None = None) -> BlockResult
     runs = Runs.of(block)
     pulls, seconds = play_runs(block, runs, threads or WorkStealing())
     order = np.argsort(runs.gap, axis=0, kind="stable")  # arms of each run, the best first
+    trajectory = runs.trajectory
     return BlockResult(
         runs=block.runs,
-        groups=_groups_of(runs.trajectory, block),
-        final=runs.trajectory.regret[-1].copy(),
+        groups=_groups_of(trajectory, block),
+        final=trajectory.regret[-1].copy(),
         pulls=pulls.sum(axis=1),
         pulls_by_rank=np.take_along_axis(pulls, order, axis=0).sum(axis=1),
+        recommended_by_rank=(order == trajectory.recommended[-1]).sum(axis=1),
         seconds=seconds,
-        curves=runs.trajectory.regret.T.copy() if block.keep_curves else None,
+        curves=trajectory.regret.T.copy() if block.keep_curves else None,
+        recommended=trajectory.recommended.T.astype(np.int32) if block.keep_curves else None,
     )
 
 

@@ -350,7 +350,7 @@ def _play_run(block: Block, runs: Runs, player: Any, world: Any, place: int, pul
             known = player.predicted(world.features) if hasattr(player, "predicted") else sums / np.maximum(pulls, 1)
             recommended, recorded, at = int(np.argmax(known)), runs.trajectory, (mark, place)
             recorded.regret[at], recorded.reward[at], recorded.best_pulls[at] = regret, reward_sum, best_pulls
-            recorded.simple_regret[at] = best - world.mean[recommended]
+            recorded.simple_regret[at], recorded.recommended[at] = best - world.mean[recommended], recommended
             mark += 1
 
 

@@ -34,6 +34,7 @@ class DeviceTotals:
     squares: Floats
     pulls: npt.NDArray[np.int64]
     pulls_by_rank: npt.NDArray[np.int64]
+    recommended_by_rank: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Chunk:
     runs: int
     final: Floats
     curves: Floats | None
+    recommended: npt.NDArray[np.int32] | None
     groups: list[Group] | None
     seconds: float
 
@@ -71,7 +73,8 @@ class DeviceRuns:
         self.checkpoints = self.cuda.to_device(block.checkpoints)
         shape = (len(QUANTITIES), len(block.checkpoints))
         self.mean, self.squares = (self.cuda.to_device(np.zeros(shape)) for _ in range(2))
-        self.pulls, self.by_rank = (self.cuda.to_device(np.zeros(block.bandit.arms, np.int64)) for _ in range(2))
+        zeros = np.zeros(block.bandit.arms, np.int64)
+        self.counts = tuple(self.cuda.to_device(zeros) for _ in range(3))  # pulls, pulls by rank, recommended by rank
         compiles = self.program.to_device(self.program.inputs(0, 1), 1), *self._buffers(1)[:2]
         self._launch(*compiles, 0, 1, 0, 0)
         self.chunk_runs = self._chunk_runs()
@@ -91,15 +94,14 @@ class DeviceRuns:
 
     def totals(self) -> DeviceTotals:
         """What is kept of the runs that have been played."""
-        return DeviceTotals(
-            self.mean.copy_to_host(), self.squares.copy_to_host(), self.pulls.copy_to_host(),
-            self.by_rank.copy_to_host(),
-        )  # fmt: skip
+        return DeviceTotals(*(kept.copy_to_host() for kept in (self.mean, self.squares, *self.counts)))
 
     def _bytes_a_run(self) -> int:
+        from bootleader._core.kernels.trajectory import FIELD_TYPES
+
         marks = len(self.block.checkpoints)
         groups = 2 * len(QUANTITIES) * marks / self.group
-        return self.program.bytes_a_run + int(8 * (4 * marks + groups))
+        return self.program.bytes_a_run + int(8 * (len(FIELD_TYPES) * marks + groups))
 
     def _chunk_runs(self) -> int:
         """Runs of a chunk: as many as the GPU plays at once, if its memory holds them."""
@@ -113,10 +115,10 @@ class DeviceRuns:
 
     def _buffers(self, runs: int) -> tuple[Any, Any, Any, Any]:
         """State and trajectory of so many runs, and their groups."""
-        from bootleader._core.kernels.trajectory import Trajectory
+        from bootleader._core.kernels.trajectory import FIELD_TYPES, Trajectory
 
         array, marks = self.cuda.device_array, len(self.block.checkpoints)
-        trajectory = Trajectory(*(array((marks, runs), np.float64) for _ in Trajectory._fields))
+        trajectory = Trajectory(*(array((marks, runs), kind) for kind in FIELD_TYPES))
         shape = (-(-runs // self.group), len(QUANTITIES), marks)
         return self.program.state(runs), trajectory, array(shape, np.float64), array(shape, np.float64)
 
@@ -148,9 +150,12 @@ class DeviceRuns:
             sizes = [min(self.group, runs - self.group * g) for g in range(count)]
             pairs = zip(sizes, means.copy_to_host()[:count], squares.copy_to_host()[:count], strict=True)
             groups = [Group(size, mean, square) for size, mean, square in pairs]
-        curves = trajectory.regret.copy_to_host()[:, :runs].T if block.keep_curves else None
+        curves = recommended = None
+        if block.keep_curves:
+            curves = trajectory.regret.copy_to_host()[:, :runs].T
+            recommended = trajectory.recommended.copy_to_host()[:, :runs].T.astype(np.int32)
         final = trajectory.regret[-1].copy_to_host()[:runs]  # the last checkpoint is the last round
-        return Chunk(first, runs, final, curves, groups, time.perf_counter() - began)
+        return Chunk(first, runs, final, curves, recommended, groups, time.perf_counter() - began)
 
     def _reduce(self, inputs: Any, first: int, runs: int) -> None:
         from bootleader._core.cuda import reductions
@@ -159,7 +164,7 @@ class DeviceRuns:
         reductions.group_results(trajectory, self.checkpoints, runs, self.group, means, squares)
         if not self.keep_groups:
             reductions.merge(means, squares, runs, self.group, first, self.mean, self.squares)
-        reductions.add_pulls(*self.program.pulls(inputs, state), runs, self.pulls, self.by_rank)
+        reductions.add_pulls(*self.program.pulls(inputs, state), trajectory.recommended[-1], runs, self.counts)
 
 
 def play_block_on_device(block: Block) -> BlockResult:
@@ -173,8 +178,10 @@ def play_block_on_device(block: Block) -> BlockResult:
         final=np.concatenate([chunk.final for chunk in chunks]),
         pulls=totals.pulls,
         pulls_by_rank=totals.pulls_by_rank,
+        recommended_by_rank=totals.recommended_by_rank,
         seconds=sum(chunk.seconds for chunk in chunks),
         curves=np.concatenate([chunk.curves for chunk in chunks]) if block.keep_curves else None,
+        recommended=np.concatenate([chunk.recommended for chunk in chunks]) if block.keep_curves else None,
     )
 
 
@@ -182,7 +189,7 @@ def play_on_device(block: Block, gathered: Any, report: Callable[[int], object])
     """Play all runs of a policy on the GPU of this process and gather what is kept of them."""
     runs = DeviceRuns(block)
     for chunk in runs.play():
-        gathered.take_chunk(chunk.first, chunk.final, chunk.curves, chunk.seconds)
+        gathered.take_chunk(chunk.first, chunk.final, chunk.curves, chunk.recommended, chunk.seconds)
         report(chunk.runs)
     totals = runs.totals()
-    gathered.finish(totals.mean, totals.squares, totals.pulls, totals.pulls_by_rank)
+    gathered.finish(totals)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from bootleader.simulation.result import Simulation
 
 Floats = npt.NDArray[np.float64]
-BY_POLICY = ("over_time", "final_regret", "pulls", "pulls_by_rank", "seconds")  # and the curves, if there are any
+BY_POLICY = ("over_time", "final_regret", "pulls", "pulls_by_rank", "recommended_by_rank", "seconds")
+OF_RUNS = ("curves", "recommended")  # policy x run x checkpoint, if they were kept
 
 
 def position(sim: Simulation, policy: Any) -> int:
@@ -45,9 +46,9 @@ def chosen(sim: Simulation, places: Sequence[int]) -> Simulation:
     """Some of the policies of a simulation."""
     at = list(places)
     arrays: dict[str, Any] = {name: getattr(sim, name)[at] for name in BY_POLICY}
-    curves = None if sim.curves is None else sim.curves[at]
+    arrays |= {name: None if getattr(sim, name) is None else getattr(sim, name)[at] for name in OF_RUNS}
     devices = tuple(sim.devices[place] for place in at)
-    return replace(sim, policies=tuple(sim.policies[place] for place in at), curves=curves, devices=devices, **arrays)
+    return replace(sim, policies=tuple(sim.policies[place] for place in at), devices=devices, **arrays)
 
 
 def selected(sim: Simulation, policies: str | int | slice | Sequence[str | int]) -> Simulation:
@@ -84,8 +85,17 @@ def joined(a: Simulation, b: Simulation) -> Simulation:
             "b['UCB1()'], or name them anew, as in simulate({'mine': policy}, ...)"
         )
     arrays: dict[str, Any] = {name: np.concatenate([getattr(a, name), getattr(b, name)]) for name in BY_POLICY}
-    curves = None if a.curves is None or b.curves is None else np.concatenate([a.curves, b.curves])
-    return replace(a, policies=a.policies + b.policies, curves=curves, devices=a.devices + b.devices, **arrays)
+    arrays |= _kept_by_both(a, b, axis=0)
+    return replace(a, policies=a.policies + b.policies, devices=a.devices + b.devices, **arrays)
+
+
+def _kept_by_both(a: Simulation, b: Simulation, axis: int) -> dict[str, Any]:
+    """What two simulations have kept of every run, one after the other."""
+    pairs = {name: (getattr(a, name), getattr(b, name)) for name in OF_RUNS}
+    return {
+        name: None if first is None or second is None else np.concatenate([first, second], axis=axis)
+        for name, (first, second) in pairs.items()
+    }
 
 
 def extended(a: Simulation, b: Simulation) -> Simulation:
@@ -112,15 +122,15 @@ def extended(a: Simulation, b: Simulation) -> Simulation:
         float(a.runs), a.over_time[:, :, 0], _squares(a), float(b.runs), b.over_time[:, :, 0], _squares(b)
     )
     errors = np.sqrt(squares / (runs - 1) / runs)
-    curves = None if a.curves is None or b.curves is None else np.concatenate([a.curves, b.curves], axis=1)
     return replace(
         a,
         over_time=np.stack([mean, errors], axis=2),
         final_regret=np.concatenate([a.final_regret, b.final_regret], axis=1),
         pulls=_mean_of_counts(a.pulls, a.runs, b.pulls, b.runs),
         pulls_by_rank=_mean_of_counts(a.pulls_by_rank, a.runs, b.pulls_by_rank, b.runs),
+        recommended_by_rank=_mean_of_counts(a.recommended_by_rank, a.runs, b.recommended_by_rank, b.runs),
         seconds=a.seconds + b.seconds,
-        curves=curves,
+        **_kept_by_both(a, b, axis=1),
         devices=tuple(x if x == y else f"{x}, {y}" for x, y in zip(a.devices, b.devices, strict=True)),
     )
 

@@ -198,6 +198,7 @@ class Recorder:
         recorded.reward[place] = self._reward
         recorded.best_pulls[place] = self._best_pulls
         recorded.simple_regret[place] = max(mean) - mean[recommended]
+        recorded.recommended[place] = recommended
         self._mark += 1
 
 

@@ -20,8 +20,9 @@ from bootleader.simulation._bandit_json import form_or_none, from_form, text_of
 if TYPE_CHECKING:
     from bootleader.simulation.result import Simulation
 
-FORMAT = 3
-ARRAYS = ("rounds", "over_time", "final_regret", "pulls", "pulls_by_rank", "seconds")
+FORMAT = 4
+ARRAYS = ("rounds", "over_time", "final_regret", "pulls", "pulls_by_rank", "recommended_by_rank", "seconds")
+OF_RUNS = ("curves", "recommended")  # policy x run x checkpoint, if they were kept
 # What NumPy, zipfile and json raise over a file that is damaged or is no archive: flags, sizes and places included.
 DAMAGED = (
     ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OSError, RuntimeError, MemoryError,
@@ -42,8 +43,7 @@ def write_simulation(sim: Simulation, path: str | PathLike[str]) -> None:
         "delay": None if sim.delay is None else [np.asarray(part).tolist() for part in sim.delay],
     }
     arrays: dict[str, Any] = {name: getattr(sim, name) for name in ARRAYS}
-    if sim.curves is not None:
-        arrays["curves"] = sim.curves
+    arrays |= {name: getattr(sim, name) for name in OF_RUNS if getattr(sim, name) is not None}
     with replacing(path) as unfinished, open(unfinished, "wb") as file:
         np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
 
@@ -69,12 +69,13 @@ def read_simulation(path: str | PathLike[str]) -> dict[str, Any]:
 
 def _fields(about: Any, stored: Any) -> dict[str, Any]:
     fields = {name: stored[name] for name in ARRAYS}
-    fields["curves"] = stored["curves"] if "curves" in stored.files else None
+    fields |= {name: stored[name] if name in stored.files else None for name in OF_RUNS}
     policies, (runs,), (checkpoints,) = about["policies"], fields["final_regret"].shape[1:], fields["rounds"].shape
     if fields["over_time"].shape[::3] != (len(policies), checkpoints) or len(fields["final_regret"]) != len(policies):
         raise ValueError("arrays of different simulations")
-    if fields["curves"] is not None and fields["curves"].shape != (len(policies), runs, checkpoints):
-        raise ValueError("curves of another simulation")
+    for name in OF_RUNS:
+        if fields[name] is not None and fields[name].shape != (len(policies), runs, checkpoints):
+            raise ValueError(f"{name} of another simulation")
     form, delay = about["bandit_form"], about["delay"]
     return fields | {
         "policies": tuple(map(str, policies)),

@@ -72,7 +72,8 @@ def simulate(
     delay : int, GeometricDelay, or sequence of int, optional
         How many rounds late rewards arrive: a number, a distribution, or observed delays to draw from.
     keep : "curves", optional
-        Keep every run's regret at every checkpoint, in ``Simulation.curves``.
+        Keep every run's regret and recommended arm at every checkpoint, in ``Simulation.curves`` and
+        ``Simulation.recommended``.
     compiled : bool
         False plays everything in plain Python: slow, with the same results.
     first_run : int
@@ -200,11 +201,13 @@ def simulation_of(names: tuple[str, ...], job: Job, gathered: Sequence[Gathered]
         final_regret=np.array([g.final for g in gathered]),
         pulls=np.array([g.pulls / job.runs for g in gathered]),
         pulls_by_rank=np.array([g.pulls_by_rank / job.runs for g in gathered]),
+        recommended_by_rank=np.array([g.recommended_by_rank / job.runs for g in gathered]),
         seconds=np.array([g.seconds for g in gathered]),
         bandit=job.bandit,
         seed=job.seed,
         first_run=job.first_run,
         curves=np.array([g.curves for g in gathered]) if job.keep_curves else None,
+        recommended=np.array([g.recommended for g in gathered]) if job.keep_curves else None,
         delay=job.delay,
         devices=job.devices,
     )

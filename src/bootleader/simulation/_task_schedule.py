@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,9 @@ from bootleader.simulation._blocks import (
     plays_on_device,
 )
 from bootleader.simulation._work_stealing import WorkStealing
+
+if TYPE_CHECKING:
+    from bootleader.simulation._device_runs import DeviceTotals
 
 Floats = npt.NDArray[np.float64]
 
@@ -277,7 +280,10 @@ class Gathered:
         self.final: Floats = np.zeros(job.runs)
         self.pulls = np.zeros(arms, np.int64)
         self.pulls_by_rank = np.zeros(arms, np.int64)
-        self.curves: Floats = np.zeros((job.runs if job.keep_curves else 0, len(job.checkpoints)))
+        self.recommended_by_rank = np.zeros(arms, np.int64)
+        kept = (job.runs if job.keep_curves else 0, len(job.checkpoints))
+        self.curves: Floats = np.zeros(kept)
+        self.recommended = np.zeros(kept, np.int32)
 
     @property
     def standard_error(self) -> Floats:
@@ -287,18 +293,26 @@ class Gathered:
             return np.full(self.mean.shape, np.nan)
         return np.asarray(np.sqrt(self._squares / (runs - 1) / runs))
 
-    def take_chunk(self, first: int, final: Floats, curves: Floats | None, seconds: float) -> None:
+    def take_chunk(
+        self,
+        first: int,
+        final: Floats,
+        curves: Floats | None,
+        recommended: npt.NDArray[np.int32] | None,
+        seconds: float,
+    ) -> None:
         """Accept what is kept of each of some consecutive runs that a GPU has played."""
         self.final[first : first + len(final)] = final
-        if curves is not None:
+        if curves is not None and recommended is not None:
             self.curves[first : first + len(final)] = curves
+            self.recommended[first : first + len(final)] = recommended
         self.seconds += seconds
 
-    def finish(
-        self, mean: Floats, squares: Floats, pulls: npt.NDArray[np.int64], by_rank: npt.NDArray[np.int64]
-    ) -> None:
+    def finish(self, totals: DeviceTotals) -> None:
         """Accept what a GPU has kept of all runs together."""
-        self.mean, self._squares, self.pulls, self.pulls_by_rank = mean, squares, pulls, by_rank
+        self.mean, self._squares = totals.mean, totals.squares
+        self.pulls, self.pulls_by_rank = totals.pulls, totals.pulls_by_rank
+        self.recommended_by_rank = totals.recommended_by_rank
 
     def take(self, first_block: int, results: list[BlockResult]) -> None:
         """Accept the results of some consecutive blocks."""
@@ -307,10 +321,12 @@ class Gathered:
             block = self._early.pop(self._next)
             runs = slice(int(self._count), int(self._count) + block.runs)
             self.final[runs] = block.final
-            if block.curves is not None:
+            if block.curves is not None and block.recommended is not None:
                 self.curves[runs] = block.curves
+                self.recommended[runs] = block.recommended
             self.pulls += block.pulls
             self.pulls_by_rank += block.pulls_by_rank
+            self.recommended_by_rank += block.recommended_by_rank
             self.seconds += block.seconds
             for group in block.groups:
                 self._count, self.mean, self._squares = chan(

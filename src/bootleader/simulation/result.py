@@ -53,6 +53,8 @@ class Simulation:
         Mean number of pulls, arms in the bandit's order.
     pulls_by_rank : array, policy x arm
         Mean number of pulls, each run's best arm first.
+    recommended_by_rank : array, policy x arm
+        Share of the runs in which each arm is recommended at the horizon, each run's best arm first.
     seconds : array
         Processor seconds that each policy took; on a GPU, seconds from start to end.
     bandit : Bandit or str
@@ -63,6 +65,8 @@ class Simulation:
         Number of the first run.
     curves : array, policy x run x checkpoint, or None
         Every run's regret at every checkpoint, if ``simulate`` was called with ``keep="curves"``.
+    recommended : array of int, policy x run x checkpoint, or None
+        Every run's recommended arm, the one with the largest sample mean, at every checkpoint; kept like the curves.
     delay : Delay or None
         How late rewards arrived.
     devices : tuple of str
@@ -84,11 +88,13 @@ class Simulation:
     final_regret: Floats
     pulls: Floats
     pulls_by_rank: Floats
+    recommended_by_rank: Floats
     seconds: Floats
     bandit: Any
     seed: int
     first_run: int = 0
     curves: Floats | None = None
+    recommended: npt.NDArray[np.int32] | None = None
     delay: Delay | None = None
     devices: tuple[str, ...] = ()
 

@@ -299,6 +299,7 @@ def advance_runs(plan, arms, state, trajectory, checkpoints, runs, mark, start, 
             trajectory.reward[mark, run] = total
             trajectory.best_pulls[mark, run] = best_pulls
             trajectory.simple_regret[mark, run] = arms.gap[recommended, column]
+            trajectory.recommended[mark, run] = recommended
             mark += 1
             next_mark = checkpoints[min(mark, checkpoints.shape[0] - 1)]
 

@@ -78,12 +78,15 @@ def merge_groups(means, squares, runs, group_runs, before, mean, square):
     mean[quantity, mark], square[quantity, mark] = merged, rest
 
 
-def count_pulls(counts, gap, runs, pulls, by_rank):
-    """Add every run's pulls to those of the arms, and to those of the arms by rank, the best first."""
-    totals = cuda.shared.array((2, MOST_ARMS), int64)
+def count_pulls(counts, gap, recommended, runs, pulls, by_rank, recommended_by_rank):
+    """Add every run's pulls to those of the arms, and to those of the arms by rank, the best first.
+
+    The arm that a run recommends in the end is counted by rank too.
+    """
+    totals = cuda.shared.array((3, MOST_ARMS), int64)
     thread, arms = cuda.threadIdx.x, gap.shape[0]
     for k in range(thread, arms, cuda.blockDim.x):
-        totals[0, k] = totals[1, k] = 0
+        totals[0, k] = totals[1, k] = totals[2, k] = 0
     cuda.syncthreads()
     run = cuda.grid(1)
     if run < runs:
@@ -95,10 +98,13 @@ def count_pulls(counts, gap, runs, pulls, by_rank):
                 rank += better or (gap[other, column] == gap[k, column] and other < k)
             cuda.atomic.add(totals, (0, k), count)
             cuda.atomic.add(totals, (1, rank), count)
+            if k == recommended[run]:
+                cuda.atomic.add(totals, (2, rank), 1)
     cuda.syncthreads()
     for k in range(thread, arms, cuda.blockDim.x):
         cuda.atomic.add(pulls, k, totals[0, k])
         cuda.atomic.add(by_rank, k, totals[1, k])
+        cuda.atomic.add(recommended_by_rank, k, totals[2, k])
 
 
 _reduce_groups, _merge_groups, _count_pulls = kernel(reduce_groups), kernel(merge_groups), kernel(count_pulls)
@@ -117,10 +123,10 @@ def merge(means: Any, squares: Any, runs: int, group_runs: int, before: int, mea
     _merge_groups.launch(blocks, THREADS, 0, means, squares, runs, group_runs, before, mean, square)
 
 
-def add_pulls(counts: Any, gap: Any, runs: int, pulls: Any, by_rank: Any) -> None:
-    """Count the pulls of some runs."""
+def add_pulls(counts: Any, gap: Any, recommended: Any, runs: int, totals: tuple[Any, Any, Any]) -> None:
+    """Add the pulls of some runs, by arm and by rank, and the recommended arms by rank to the totals."""
     blocks = -(-runs // THREADS)
-    _count_pulls.launch(blocks, THREADS, 0, counts, gap, runs, pulls, by_rank)
+    _count_pulls.launch(blocks, THREADS, 0, counts, gap, recommended, runs, *totals)
 
 
 register(chan)

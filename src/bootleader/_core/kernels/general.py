@@ -154,6 +154,7 @@ def record(trajectory, mark, run, recommended, world, totals):
     trajectory.reward[mark, run] = totals.reward[0]
     trajectory.best_pulls[mark, run] = totals.best_pulls[0]
     trajectory.simple_regret[mark, run] = world.best[0] - world.mean[recommended]
+    trajectory.recommended[mark, run] = recommended
 
 
 NO_SUCH_ARM = -1  # what the kernel returns if a rule names an arm that does not exist

@@ -148,6 +148,7 @@ def record_round(plan, run, parameters, trajectory, mark, place):
     trajectory.reward[mark, place] = totals[1]
     trajectory.best_pulls[mark, place] = totals[2]
     trajectory.simple_regret[mark, place] = totals[3] - arms.mean[recommended]
+    trajectory.recommended[mark, place] = recommended
 
 
 def next_mark(checkpoints, played):

@@ -192,6 +192,7 @@ def record(trajectory, mark, state):
         trajectory.reward[mark, lane] = reward
         trajectory.best_pulls[mark, lane] = best_pulls
         trajectory.simple_regret[mark, lane] = gap[recommended, lane]
+        trajectory.recommended[mark, lane] = recommended
 
 
 # What depends on the rule and on the reward family ------------------------------------------------------------------

@@ -19,18 +19,16 @@ class Trajectory(NamedTuple):
     regret: Any  # sum of the gaps of the pulled arms
     reward: Any  # sum of the rewards
     best_pulls: Any  # pulls of the best arm
-    simple_regret: Any  # gap of the recommended arm: the one with the largest sample mean, the first of several
+    simple_regret: Any  # gap of the recommended arm
+    recommended: Any  # the recommended arm: the one with the largest sample mean, the first of several
+
+
+FIELD_TYPES = Trajectory(np.float64, np.float64, np.float64, np.float64, np.int64)  # numbers of 64 bits
 
 
 def new_trajectory(checkpoints: int, runs: int) -> Trajectory:
     """A trajectory to be filled in."""
-    shape = (checkpoints, runs)
-    return Trajectory(
-        regret=np.zeros(shape),
-        reward=np.zeros(shape),
-        best_pulls=np.zeros(shape),
-        simple_regret=np.zeros(shape),
-    )
+    return Trajectory(*(np.zeros((checkpoints, runs), kind) for kind in FIELD_TYPES))
 
 
 @inner
@@ -48,6 +46,7 @@ def record_run(trajectory, mark, run, regret, gap, count, anchor, drift):
     trajectory.reward[mark, run] = reward
     trajectory.best_pulls[mark, run] = best_pulls
     trajectory.simple_regret[mark, run] = gap[recommended]
+    trajectory.recommended[mark, run] = recommended
 
 
 @inner
