@@ -189,8 +189,9 @@ class IndexLearner(Learner):
 
     def update(self, slot: int, reward: float, decision: list[Store] | None = None) -> None:
         laws, now = self.laws, self.rounds + 1
-        if now < self.slow_at and slot in laws.place:  # nearly every reward
-            place, arm, view = laws.place[slot], self.arms[slot], self._statistics
+        place = laws.place.get(slot)
+        if now < self.slow_at and place is not None:  # nearly every reward
+            arm, view = self.arms[slot], self._statistics
             if self.half_life is not None:
                 moments = self.moments_after(arm, reward, now)
             elif self.fourth_moment:
