@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 COPIED = ("fig1.png", "fig2-left.png", "fig2-right.png", "fig3.png", "theorem1.png", "weights.png", "beyond-fig2.png",
           "beyond-fig3.png", "robustness.png", "robustness-map.png", "tails.png", "leaderboard.png",
-          "leaderboard-map.png", "drift.png", "best-arm.png")  # fmt: skip
+          "leaderboard-map.png", "drift.png", "best-arm.png", "linear.png", "linear-tuning.png")  # fmt: skip
 BLOCK = re.compile(r"(<!-- from results: (?P<name>[\w.-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 CLAIMS = ("claims.md", "key-claims.md")
 CELL_SECONDS = 300  # a cell that takes longer is an error; the first simulation on a machine compiles

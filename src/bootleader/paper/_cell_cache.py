@@ -14,8 +14,9 @@ import numpy as np
 
 from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.files import replacing
+from bootleader.bandits import RandomFeatures
 from bootleader.paper._bootstrap_intervals import Floats
-from bootleader.policies import HistoryRule, Noise
+from bootleader.policies import ContextualPolicy, HistoryRule, Noise
 from bootleader.simulation._bandit_json import text_of
 from bootleader.simulation._blocks import QUANTITIES
 from bootleader.simulation._kernel_choice import simulation_fingerprint
@@ -32,6 +33,7 @@ REPEATS = 3  # of a timed cell; the fastest counts
 ROUND_COST = 14.0
 INDEX_COST = {Noise.NONE: 1.0, Noise.NORMAL: 2.5, Noise.STUDENT: 10.0, Noise.FAIR_COINS: 13.0, Noise.OPTIMISM: 1.0}
 RESAMPLED_INDEX_COST, RESAMPLED_REWARD_COST = 170.0, 0.15
+RESAMPLED_ROW_COST = 2.7  # for each product of two features
 SLOW_ROUND_COST = {
     "MOSS": 130.0, "CHK": 150.0, "LBSDA": 160.0, "RBSDA": 170.0, "IMED": 200.0, "MaillardSampling": 230.0,
     "KLUCB": 270.0, "BetaThompson": 290.0, "KLMaillardSampling": 290.0, "Exp3": 370.0, "TsallisINF": 380.0,
@@ -77,11 +79,22 @@ class Cell:
         rule, name = self.policy.rule, type(self.policy).__name__
         if name in SLOW_ROUND_COST:
             per_round = SLOW_ROUND_COST[name]
+        elif isinstance(self.policy, ContextualPolicy):
+            per_round = self._contextual_round_cost
         elif isinstance(rule, HistoryRule):
             per_round = RESAMPLED_INDEX_COST * self.bandit.arms + RESAMPLED_REWARD_COST * self.rounds
         else:
             per_round = ROUND_COST + INDEX_COST[getattr(rule, "noise", Noise.STUDENT)] * self.bandit.arms
         return float(1e-9 * self.rounds * per_round)
+
+    @property
+    def _contextual_round_cost(self) -> float:
+        """Nanoseconds of a round with contexts: sums over all rows, or predictions and an update of the model."""
+        squares = float(self.bandit.dimension) ** 2
+        if getattr(self.policy.rule, "history", False):
+            return RESAMPLED_ROW_COST * squares * self.rounds / 2.0
+        is_drawn = isinstance(getattr(self.bandit, "features", None), RandomFeatures)  # each arm, in every round
+        return float(500.0 + 14.0 * self.bandit.arms + (4.0 + 0.5 * is_drawn * self.bandit.arms) * squares)
 
     @property
     def cost(self) -> float:

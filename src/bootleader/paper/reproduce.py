@@ -88,6 +88,8 @@ def reproduce(
         began = time.perf_counter()
         outcomes[part.name] = part.analyse(size, results)
         write_outcome(outcomes[part.name], out)
+        if part.beyond_the_paper and outcomes[part.name].claims:  # a page of the documentation shows them
+            write_text(out / f"{part.name}-claims.md", claims_markdown(outcomes[part.name].claims))
         seconds[part.name] = _seconds(part, size, results, time.perf_counter() - began)
     manifest = describe(size, shown, seconds, time.perf_counter() - started, workers, executor)
     manifest["machine"]["device"] = device

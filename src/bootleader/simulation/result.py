@@ -35,9 +35,9 @@ class Simulation:
 
     ``sim["UCB1()"]`` is the simulation of one of the policies; a position, a slice or a list of names does as well.
     ``a | b`` joins policies of the same runs, and ``a + b`` adds more runs of the same policies: what one simulation of
-    all runs would have given. Final regrets, curves, recommended arms and pulls are the same bit for bit. Means and standard errors over
-    time agree up to rounding: they are merged from groups of 32 runs in order, and a simulation keeps the merged
-    numbers only, not the groups.
+    all runs would have given. Final regrets, curves, recommended arms and pulls are the same bit for bit. Means and
+    standard errors over time agree up to rounding: they are merged from groups of 32 runs in order, and a simulation
+    keeps the merged numbers only, not the groups.
 
     Attributes
     ----------
