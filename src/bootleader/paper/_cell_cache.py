@@ -33,7 +33,7 @@ REPEATS = 3  # of a timed cell; the fastest counts
 ROUND_COST = 14.0
 INDEX_COST = {Noise.NONE: 1.0, Noise.NORMAL: 2.5, Noise.STUDENT: 10.0, Noise.FAIR_COINS: 13.0, Noise.OPTIMISM: 1.0}
 RESAMPLED_INDEX_COST, RESAMPLED_REWARD_COST = 170.0, 0.15
-RESAMPLED_ROW_COST = 2.7  # for each product of two features
+RESAMPLED_ROW_COST, PRODUCT_COST = 60.0, 0.3  # with contexts: of a row, and of each product of two features
 SLOW_ROUND_COST = {
     "MOSS": 130.0, "CHK": 150.0, "LBSDA": 160.0, "RBSDA": 170.0, "IMED": 200.0, "MaillardSampling": 230.0,
     "KLUCB": 270.0, "BetaThompson": 290.0, "KLMaillardSampling": 290.0, "Exp3": 370.0, "TsallisINF": 380.0,
@@ -92,7 +92,7 @@ class Cell:
         """Nanoseconds of a round with contexts: sums over all rows, or predictions and an update of the model."""
         squares = float(self.bandit.dimension) ** 2
         if getattr(self.policy.rule, "history", False):
-            return RESAMPLED_ROW_COST * squares * self.rounds / 2.0
+            return (RESAMPLED_ROW_COST + PRODUCT_COST * squares) * self.rounds / 2.0
         is_drawn = isinstance(getattr(self.bandit, "features", None), RandomFeatures)  # each arm, in every round
         return float(500.0 + 14.0 * self.bandit.arms + (4.0 + 0.5 * is_drawn * self.bandit.arms) * squares)
 
