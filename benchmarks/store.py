@@ -277,7 +277,7 @@ def replica(repeats: int) -> Iterator[Measured]:
 
 def bulk(kind: str, url: str) -> Iterator[Measured]:
     """Files of rewards: read, checked and counted; the fastest of three."""
-    from bootleader.store._bulk import read_file, reward_many
+    from bootleader.store._many_rewards import read_file, reward_many
 
     button, count, best = played(url, "bulk"), FILE_ROWS, 1e9
     writer = button._writer

@@ -112,7 +112,7 @@ def _show(opened: Any, given: argparse.Namespace) -> int:
 
 
 def _reward(opened: Any, given: argparse.Namespace) -> int:
-    from bootleader.store._bulk import read_file, reward_many
+    from bootleader.store._many_rewards import read_file, reward_many
 
     experiment = opened.open(given.experiment)
     file = read_file(given.file, given.decision, given.reward, given.event, experiment._writer.settings.reward_range)

@@ -17,16 +17,16 @@ from bootleader.policies import Policy
 from bootleader.policies.contextual import ContextualPolicy
 from bootleader.store._arm_calls import ArmCalls
 from bootleader.store._events import Kind
-from bootleader.store._report_calls import ReportCalls
+from bootleader.store._log_calls import LogCalls
 from bootleader.store._rewards import checked_id, checked_value
 from bootleader.store._state import State
 from bootleader.store._writer import Writer
 
 if TYPE_CHECKING:
-    from bootleader.store._bulk import BulkReceipt
+    from bootleader.store._many_rewards import BulkReceipt
 
 
-class Experiment(ArmCalls, ReportCalls):
+class Experiment(ArmCalls, LogCalls):
     """An experiment in a store, which many processes and threads use at the same time.
 
     It is made by :meth:`Store.create` and :meth:`Store.open`. Every call is durable before it returns, and raises
@@ -225,7 +225,7 @@ class Experiment(ArmCalls, ReportCalls):
         TypeError, ValueError
             If one of them is not what is described here.
         """
-        from bootleader.store._bulk import checked_rewards, reward_many
+        from bootleader.store._many_rewards import checked_rewards, reward_many
 
         return reward_many(self._writer, checked_rewards(rewards, self._writer.settings.reward_range))
 

@@ -244,7 +244,7 @@ class Store:
         Experiment
             Ready for decisions.
         """
-        from bootleader.store._agents import imported
+        from bootleader.store._agent_conversion import imported
 
         settings, change, events = imported(agent, traffic)
         return self._created(name, settings, change, events)

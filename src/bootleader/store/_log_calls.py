@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bootleader._core.validation import real
-from bootleader.store._audit import Audit
+from bootleader.store._decision_audit import Audit
 from bootleader.store._writer import Writer
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from bootleader.agent.agent import Agent
     from bootleader.inference import Verdict
-    from bootleader.store._check import Check
+    from bootleader.store._log_check import Check
 
 
-class ReportCalls:
+class LogCalls:
     """What a program asks an experiment."""
 
     _writer: Writer
@@ -45,7 +45,7 @@ class ReportCalls:
             features, a row for each arm and term, with coefficients and standard errors, as of
             :meth:`ContextualAgent.summary`.
         """
-        from bootleader.store._reports import summary
+        from bootleader.store._tables_and_verdicts import summary
 
         return summary(self._writer, context)
 
@@ -67,7 +67,7 @@ class ReportCalls:
         ValueError
             If the feature makes no segments.
         """
-        from bootleader.store._reports import shares
+        from bootleader.store._tables_and_verdicts import shares
 
         return shares(self._writer, by)
 
@@ -87,7 +87,7 @@ class ReportCalls:
             reward. If the experiment has features, a column such as ``context.device`` for each; with features of
             arms, those of the chosen arm.
         """
-        from bootleader.store._reports import decisions_table, events_table
+        from bootleader.store._tables_and_verdicts import decisions_table, events_table
 
         return events_table(self._writer) if events else decisions_table(self._writer)
 
@@ -110,7 +110,7 @@ class ReportCalls:
             If the experiment has contexts: the arms' plain means belong to different contexts. If it has a
             half-life: ask :func:`bootleader.verdict` with ``drift=True`` on its log.
         """
-        from bootleader.store._reports import verdict
+        from bootleader.store._tables_and_verdicts import verdict
 
         return verdict(self._writer, options)
 
@@ -127,7 +127,7 @@ class ReportCalls:
         Verdict
             From the log; choices that were made elsewhere are on neither side.
         """
-        from bootleader.store._reports import holdout
+        from bootleader.store._tables_and_verdicts import holdout
 
         return holdout(self._writer, options)
 
@@ -149,7 +149,7 @@ class ReportCalls:
         StoreError
             If there is no such decision, or the events it was made from are damaged.
         """
-        from bootleader.store._audit import audit
+        from bootleader.store._decision_audit import audit
 
         return audit(self._writer, decision_id)
 
@@ -166,7 +166,7 @@ class ReportCalls:
         Check
             What was found; true if all is well.
         """
-        from bootleader.store._check import check
+        from bootleader.store._log_check import check
 
         return check(self._writer, decisions)
 
@@ -198,6 +198,6 @@ class ReportCalls:
         Agent
             Whose ``to_json()`` is an agent document.
         """
-        from bootleader.store._agents import exported
+        from bootleader.store._agent_conversion import exported
 
         return exported(self._writer)

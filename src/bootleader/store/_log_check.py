@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bootleader._core.printable_text import shown
 from bootleader._core.validation import counted
-from bootleader.store._audit import audited
+from bootleader.store._decision_audit import audited
 from bootleader.store._errors import StoreError
 from bootleader.store._events import EXPERIMENT, Event, Kind
 from bootleader.store._model_sums import context_of_reward
