@@ -129,12 +129,7 @@ PUBLISHED_ONLY: Final[dict[str, Problem]] = {
     for name, means, rounds, words in (
         ("bern .8/.9", (0.8, 0.9), LONG, "2 Bernoulli arms"),
         ("bern .5/.6", (0.5, 0.6), LONG, "2 Bernoulli arms"),
-        (
-            "bern10 low",
-            (0.1,) + 3 * (0.01,) + 3 * (0.03,) + 3 * (0.05,),
-            LONG,
-            "10 Bernoulli arms, .1, 3 × .01, .03, .05",
-        ),
+        ("bern10 low", LOW, LONG, "10 Bernoulli arms, .1, 3 × .01, .03, .05"),
         ("bern8 close", (0.9,) + 7 * (0.85,), LONG, "8 Bernoulli arms, .9 and 7 × .85"),
         ("bern9 steps", tuple(k / 10 for k in range(1, 10)), 30_000, "9 Bernoulli arms, .1, .2, ... , .9"),
     )
