@@ -111,9 +111,8 @@ class Chooser:
 
     # What is computed ahead of time --------------------------------------------------------------------------------
 
-    @property
     def is_worth_expecting(self) -> bool:
-        """Whether the next event will perhaps be the reward that is appended now: not while others append, too."""
+        """Count a reward that is appended now; whether it will perhaps be the next event: not while others append."""
         self._rewards += 1
         return (self._rewards == 1 or self._rewards % SELDOM == 0) and not self.depends_on_more
 

@@ -204,7 +204,7 @@ class Writer:
     def _expect(self, reward: Event, now: float) -> None:
         """Compute what the next decision needs in another thread, while this one waits for the disk."""
         replica = self._replica
-        if replica is None or not self.backend.is_durable or not replica.chooser.is_worth_expecting:
+        if replica is None or not self.backend.is_durable or not replica.chooser.is_worth_expecting():
             return
         version, lock = replica.state.version, self.lock
 
