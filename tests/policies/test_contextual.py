@@ -17,6 +17,8 @@ from bootleader.policies import CONTEXTUAL_POLICIES, ContextualPolicy
 from bootleader.simulation._contexts import LibraryContexts
 from tests.helpers import assert_rejected, assert_same_simulation
 from tests.oracle import naive_linear as naive
+from tests.oracle import naive_published_linear as naive_published
+from tests.oracle.naive_adaptive_linear import NaiveAdaptiveLinReBoot
 
 NAMESPACE = {name: getattr(bl, name) for name in bl.__all__}
 BANDITS = {
@@ -35,7 +37,7 @@ TWINS: dict[str, tuple[ContextualPolicy, Any, float]] = {
         naive.NaiveLinMultiplierBootstrap,
         0.5,
     ),
-    "AdaptiveLinReBoot": (bl.AdaptiveLinReBoot(), naive.NaiveAdaptiveLinReBoot, 0.0),
+    "AdaptiveLinReBoot": (bl.AdaptiveLinReBoot(), NaiveAdaptiveLinReBoot, 0.0),
 }
 
 
@@ -76,11 +78,11 @@ def test_the_twin_in_numpy_makes_the_same_choices(name: str, bandit: str) -> Non
 
 
 PUBLISHED_TWINS = {
-    "LinTS-G": (naive.NaivePublishedLinTS, 0.1),
-    "LinTS-IG": (naive.NaivePublishedLinTSIG, 0.2),
-    "LinGIRO": (naive.NaivePublishedLinGiro, 0.1),
-    "LinPHE": (naive.NaivePublishedLinPHE, 0.1),
-    "LinUCB": (naive.NaivePublishedLinUCB, 0.1),
+    "LinTS-G": (naive_published.NaivePublishedLinTS, 0.1),
+    "LinTS-IG": (naive_published.NaivePublishedLinTSIG, 0.2),
+    "LinGIRO": (naive_published.NaivePublishedLinGiro, 0.1),
+    "LinPHE": (naive_published.NaivePublishedLinPHE, 0.1),
+    "LinUCB": (naive_published.NaivePublishedLinUCB, 0.1),
 }
 
 
