@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.agent._win_probability_student import power_by_multiplication, student_peak
+from bootleader.agent._win_probability_student import student_peak, whole_power
 
 Floats = npt.NDArray[np.float64]
 
@@ -125,24 +125,32 @@ class EqualStudents:
         ratio = z * z
         ratio += self.df
         np.divide(self.df, ratio, out=ratio)
-        density = power_by_multiplication(ratio, 0.5 * (self.df + 1.0))
-        density *= self.peak
-        if not self.is_even:
+        density = self.peak * whole_power(ratio, (int(self.df) + 1) // 2)
+        if self.is_even:
+            root = np.sqrt(ratio)
+            density *= root
+            below = self._series(z, ratio)
+            below *= root
+        else:
             below = np.arctan(z * (1.0 / math.sqrt(self.df)))
             below *= self.angle
-            below += 0.5
-        if self.terms:
-            series = np.full_like(z, self.terms[0])
-            for term in self.terms[1:]:
-                series *= ratio
-                series += term
-            series *= np.sqrt(ratio) if self.is_even else ratio
-            series *= z
-            if self.is_even:
-                series += 0.5
-                return series, density
-            below += series
+            if self.terms:
+                ratio *= self._series(z, ratio)
+                below += ratio
+        below += 0.5
         return below, density
+
+    def _series(self, z: Floats, ratio: Floats) -> Floats:
+        """The sum of c_i q^i, times z and the factors that are the same everywhere."""
+        if len(self.terms) == 1:
+            return z * self.terms[0]
+        series = ratio * self.terms[0]
+        for term in self.terms[1:-1]:
+            series += term
+            series *= ratio
+        series += self.terms[-1]
+        series *= z
+        return series
 
 
 def _closed_form(n: float) -> tuple[list[float], float, float, float, float]:

@@ -286,18 +286,24 @@ def student_peak(n: float) -> float:
 
 
 def power_by_multiplication(base: Floats, exponent: float) -> Floats:
-    """``base ** exponent``; by multiplications where the exponent is a small multiple of one half."""
+    """``base ** exponent``, exponent at least 1; by multiplications where it is a small multiple of one half."""
     halves = 2.0 * exponent
     if halves != int(halves) or halves > CLOSED_FORM_UNTIL:
         return base**exponent
-    result = np.sqrt(base) if int(halves) % 2 else np.ones_like(base)
-    left, square = int(halves) // 2, base
-    while left:
-        if left % 2:
-            result = result * square
-        left //= 2
-        square = square * square if left else square
-    return result
+    power = whole_power(base, int(halves) // 2)
+    return power * np.sqrt(base) if int(halves) % 2 else power
+
+
+def whole_power(base: Floats, exponent: int) -> Floats:
+    """``base ** exponent`` by multiplications, exponent at least 1; it may be ``base`` itself."""
+    result, square = None, base
+    while True:
+        if exponent % 2:
+            result = square if result is None else result * square
+        exponent //= 2
+        if not exponent:
+            return square if result is None else result
+        square = square * square
 
 
 def _cdf(z: Floats, df: Floats) -> Floats:

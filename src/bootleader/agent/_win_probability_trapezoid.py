@@ -62,8 +62,11 @@ _LEGENDRE: Final = np.polynomial.legendre.leggauss(24)
 OUTER_NODES: Final = np.append(_LEGENDRE[0], 1.0)
 OUTER_WEIGHTS: Final = np.repeat(np.append(_LEGENDRE[1], 0.0)[:, None], 2, axis=1)
 SMALLEST: Final = 1e-300
-# Gregory's end correction of order 7 for the last nodes, where a heavy tail's integrand does not quite vanish.
-_DIFFERENCES: Final = (-1 / 12, -1 / 24, -19 / 720, -3 / 160, -863 / 60480, -275 / 24192, -33953 / 3628800)
+# Gregory's end correction of order 9 for the last nodes, where a heavy tail's integrand does not quite vanish.
+_DIFFERENCES: Final = (
+    -1 / 12, -1 / 24, -19 / 720, -3 / 160, -863 / 60480, -275 / 24192, -33953 / 3628800, -8183 / 1036800,
+    -3250433 / 479001600,
+)  # fmt: skip
 _END: Final = np.array(
     [
         sum(c * (-1.0) ** i * math.comb(k, i) for k, c in enumerate(_DIFFERENCES, 1) if i <= k) + 1.0 - 0.5 * (i == 0)
@@ -166,7 +169,7 @@ def _integral(start: float, location: Sequence[float], scale: Sequence[float], k
         width * own / math.hypot(delta, m - centre) for m, width, own in zip(nearest, widths, kinds.step, strict=True)
     )
     outer = last
-    if kinds.heavy.size and last - first > LONG * step:
+    if kinds.has_heavy and last - first > LONG * step:
         farthest = max(math.hypot(m - centre, s * root) for m, s, root in zip(location, scale, kinds.pole, strict=True))
         outer = min(last, max(first + 16.0 * step, math.asinh(OUTER * farthest / delta)))
     units = [delta / s for s in scale]
@@ -174,7 +177,7 @@ def _integral(start: float, location: Sequence[float], scale: Sequence[float], k
     half_off_by = HALF_OFF_BY_NORMAL if kinds.nearly_normal else HALF_OFF_BY
     level = math.ceil(-LEVELS * math.log2(min(step, (outer - first) / FEWEST_NODES)))
     while (outer - first) * 2.0 ** (level / LEVELS) <= MOST_NODES:
-        wins, by_half = _sum(laws, kinds, _grid(first, outer, last, level, kinds.heavy.size > 0)).T.tolist()
+        wins, by_half = _sum(laws, kinds, _grid(first, outer, last, level, kinds.has_heavy)).T.tolist()
         total = sum(wins)
         if abs(total - 1.0) <= OFF_BY and max(map(abs, map(sub, wins, by_half))) <= half_off_by:
             return np.array([win / total if win > 0.0 else 0.0 for win in wins])
@@ -187,7 +190,8 @@ class _Kinds(NamedTuple):
 
     kinds: Sequence[tuple[Rows, Distributions]]
     all_normal: bool
-    heavy: Rows  # with heavy tails
+    heavy: Rows | slice  # with heavy tails
+    has_heavy: bool
     overlap: Floats  # of those tails: n_k / (n_k + n_j)
     # How many scales each strays to one side with probability q at most: q, q^(1/3) and, of K variables, q^(1/K).
     left_reaches: Sequence[Sequence[float]]
@@ -210,12 +214,14 @@ def _kinds(df: tuple[float, ...]) -> _Kinds:
     else:
         groups.append((n < NEARLY_NORMAL, Students))
     kinds = [(np.flatnonzero(rows), kind(n[rows])) for rows, kind in groups if rows.any()]
-    heavy = n[n < HEAVY]
+    is_heavy = n < HEAVY
+    heavy = n[is_heavy]
     chances = (LOST, LOST ** (1.0 / min(3, len(df))), LOST ** (1.0 / len(df)))
     return _Kinds(
         kinds,
         bool((n == math.inf).all()),
-        np.flatnonzero(n < HEAVY),
+        slice(None) if is_heavy.all() else np.flatnonzero(is_heavy),
+        bool(is_heavy.any()),
         heavy[:, None] / (heavy[:, None] + heavy),
         [[_reach(one, chance) for one in df] for chance in chances],
         [_right_reach(one) for one in df],
@@ -287,7 +293,7 @@ def _sum(laws: Floats, kinds: _Kinds, grid: _Grid) -> Floats:
     density *= grid.cosh * np.multiply.reduce(below, axis=0)
     wins: Floats = density.dot(grid.weights)
     wins *= units
-    if kinds.heavy.size:
+    if kinds.has_heavy:
         wins[kinds.heavy] += _tail(1.0 - below[kinds.heavy, -1], kinds.overlap)[:, None]
     return wins
 
