@@ -45,7 +45,7 @@ def test_the_simulated_gpu_plays_as_the_cpu_does():
     lines = done.stdout.splitlines()
     assert len(lines) == len(list(device_cases.small_cases())) + len(list(device_cases.context_cases())) + 1
     assert [line for line in lines if not line.endswith("equal")] == []
-    assert lines[-1].startswith("curves ('cuda', 'cpu')")
+    assert lines[0].startswith("curves ('cuda', 'cpu')")
 
 
 CONTEXTUAL = [policy.rule.law for policy in CONTEXTUAL_POLICIES if isinstance(policy.rule, bl.LinearRule)]
