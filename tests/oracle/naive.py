@@ -249,35 +249,6 @@ class NaiveBetaThompson:
 
 
 @dataclass
-class NaiveRBSDA:
-    """Rounds of duels on the raw histories."""
-
-    initial_pulls: int = 1
-    queue: list[int] = field(default_factory=list, init=False)
-    previous: int = field(default=-1, init=False)
-
-    def choose(self, history: History, rng: Rng) -> int:
-        below = [k for k, rewards in enumerate(history) if not rewards]
-        if below:
-            self.queue, self.previous = [], -1
-            return below[rng.integers(len(below))]
-        if not self.queue:
-            most = max(map(len, history))
-            longest = [k for k, rewards in enumerate(history) if len(rewards) == most]
-            largest = max(float(np.mean(history[k])) for k in longest)
-            tied = [k for k in longest if float(np.mean(history[k])) == largest]
-            lead = self.previous if self.previous in tied else tied[rng.integers(len(tied))]
-            self.previous = lead
-            for k, rewards in enumerate(history):
-                if k != lead:
-                    first = rng.integers(most - len(rewards) + 1)
-                    if np.mean(rewards) >= np.mean(history[lead][first : first + len(rewards)]):
-                        self.queue.append(k)
-            self.queue = [int(k) for k in rng.permutation(self.queue or [lead])]
-        return self.queue.pop()
-
-
-@dataclass
 class NaiveDiscountedReBoot:
     """Every reward has a weight, halved by every ``half_life`` rewards after it; an arm's weights sum to 1 at least."""
 
