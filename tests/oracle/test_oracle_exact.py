@@ -93,7 +93,7 @@ def test_kernel_equals_the_loop_in_long_runs(policy, bandit):
 )
 def test_kernel_equals_the_loop_in_a_full_block(policy, arms):
     bandit = bl.GaussianBandit(bl.Uniform(5, 7, arms=arms))
-    assert_same_bits(Block(policy, bandit, 1, 0, 64, 120, checkpoint_rounds(120, 9)))
+    assert_same_bits(Block(policy, bandit, 1, 0, 64, 60, checkpoint_rounds(60, 9)))
 
 
 @pytest.mark.parametrize(
