@@ -16,7 +16,7 @@ from typing import Any
 
 import bootleader as bl
 from benchmarks.measuring import Measured
-from bootleader.store._events import COLUMNS, Kind, new_event
+from bootleader.store._events import COLUMNS, Core, Kind, Rest, new_event
 from bootleader.store._schema import POSTGRES, SQLITE, VERSION, statements
 from bootleader.store._state import State
 
@@ -212,10 +212,13 @@ def grow(button: bl.Experiment, events: int, total: int) -> None:
         for number in range(start // 2, min(total, start + 100_000) // 2):
             arm = number % len(ARMS)
             rows.append(
-                new_event(Kind.DECISION, f"grown-{number}", 0, arm=arm, time=1e9, probability=0.1, detail="recorded")
+                new_event(
+                    Core(Kind.DECISION, f"grown-{number}", 0, arm=arm, time=1e9),
+                    Rest(probability=0.1, detail="recorded"),
+                )
             )
             value = rng.lognormvariate(0.0, 1.0)
-            rows.append(new_event(Kind.REWARD, f"grown-{number}", 1, arm=arm, value=value, time=1e9))
+            rows.append(new_event(Core(Kind.REWARD, f"grown-{number}", 1, arm=arm, value=value, time=1e9)))
         writer.backend.append(writer.found.id, rows)
 
 
@@ -283,7 +286,10 @@ def bulk(kind: str, url: str) -> Iterator[Measured]:
     writer = button._writer
     for part in range(3):
         keys = [f"bulk{part}-{number}" for number in range(count)]
-        made = [new_event(Kind.DECISION, key, 0, arm=0, time=1e9, probability=0.1, detail="recorded") for key in keys]
+        made = [
+            new_event(Core(Kind.DECISION, key, 0, arm=0, time=1e9), Rest(probability=0.1, detail="recorded"))
+            for key in keys
+        ]
         writer.backend.append(writer.found.id, made)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "rewards.csv"

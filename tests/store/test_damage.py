@@ -74,7 +74,7 @@ def test_a_newer_store_is_refused(store, store_url, button):
 def test_an_event_of_a_newer_library_is_refused(store_url, button, monkeypatch):
     from bootleader.store import _events
 
-    unknown = _events.new_event(9, "future-1", 0, time=1.0)
+    unknown = _events.new_event(_events.Core(9, "future-1", 0, time=1.0))
     button._writer.backend.append(button._writer.found.id, [unknown])
     assert reason_of(button.decide) == "version"
     assert reason_of(bl.Store(store_url).open("button").summary) == "version"

@@ -13,8 +13,7 @@ import pytest
 
 import bootleader as bl
 from bootleader import Receipt, StoreError
-from bootleader.store import _postgres
-from bootleader.store._events import Kind, new_event
+from bootleader.store._events import Core, Kind, Rest, new_event
 from bootleader.store._sqlite import SqliteBackend
 from tests.store.power_cut import Disk, PowerCutVfs
 from tests.store.test_experiment import reason_of
@@ -89,108 +88,7 @@ def test_a_full_disk(tmp_path):
         assert button.check()
 
 
-def test_a_full_disk_of_postgres(server):
-    with bl.Store(server.new_database()) as store:
-        button = created(store)
-        decision = button.decide()
-        rule = """
-            CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
-            $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$
-        """
-        backend = store._backend
-        backend.write(lambda execute: execute(rule, ()))
-        trigger = "CREATE TRIGGER full_disk BEFORE INSERT ON bootleader_events EXECUTE FUNCTION full_disk()"
-        backend.write(lambda execute: execute(trigger, ()))
-        assert reason_of(button.reward, decision.id, 1.0) == "unavailable"
-        assert reason_of(button.reward_many, [(decision.id, 1.0), (decision.id, 1.0)]) == "unavailable"
-        backend.write(lambda execute: execute("DROP TRIGGER full_disk ON bootleader_events", ()))
-        assert button.reward(decision.id, 1.0) == Receipt.COUNTED
-
-
 # The database ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_database_that_stops_and_starts(server):
-    url = server.new_database()
-    with bl.Store(url, timeout=200.0) as patient, bl.Store(url, timeout=0.3) as hasty:
-        button = created(patient)
-        acknowledged = [button.decide().id for _ in range(3)]
-        in_a_hurry = hasty.open("button")
-        in_a_hurry.decide()
-        server.kill()
-        assert reason_of(in_a_hurry.decide) == "unavailable"
-        assert reason_of(bl.Store, url, timeout=0.3) == "unavailable"
-        answered: list[bl.Decision] = []
-        worker = threading.Thread(target=lambda: answered.append(button.decide()))
-        worker.start()  # while the database is away
-        server.start()
-        worker.join(200)
-        assert len(answered) == 1
-        with bl.Store(url, timeout=200.0) as third:
-            assert third.open("button").decide().id
-        assert set(acknowledged) | {answered[0].id} <= set(button.log()["id"])
-        assert button.check()
-
-
-def test_a_connection_that_breaks_after_the_commit_counts_once(server, monkeypatch):
-    """The caller was not answered: the call is made again, and finds its own row."""
-    import psycopg
-
-    with bl.Store(server.new_database()) as store:
-        button = created(store)
-        decision = button.decide()
-        execute = _postgres.execute_prepared
-        broken = []
-
-        def breaks(connection, sql, args):
-            done = execute(connection, sql, args)
-            if "INSERT INTO bootleader_events" in sql and not broken:
-                broken.append(True)
-                raise psycopg.OperationalError("the connection was lost")
-            return done
-
-        monkeypatch.setattr(_postgres, "execute_prepared", breaks)
-        assert button.reward(decision.id, 2.0) == Receipt.COUNTED
-        broken.clear()
-        second = button.decide()
-        assert broken
-        assert button.summary()["pulls"].sum() == 1
-        assert button.log()["id"].tolist() == [decision.id, second.id]
-        assert button.check()
-
-
-def test_a_role_that_may_not_create_tables(server):
-    """Someone else has made the tables: the rights to read and write rows are enough."""
-    url = server.new_database()
-    name = url.rpartition("%3D")[2]
-    with bl.Store(url) as store:
-        created(store)
-    server.execute(f"CREATE ROLE clerk_of_{name} LOGIN")
-    server.execute(f"GRANT USAGE ON SCHEMA {name} TO clerk_of_{name}")
-    server.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {name} TO clerk_of_{name}")
-    with bl.Store(url.replace("//postgres:", f"//clerk_of_{name}:")) as theirs:
-        button = theirs.open("button")
-        assert button.reward(button.decide().id, 1.0) == Receipt.COUNTED
-        assert button.check()
-
-
-def test_an_empty_database_is_opened_by_many_at_once(server):
-    """One of them makes the tables. The others, which saw none before they waited for it, see them afterwards."""
-    for _ in range(3):
-        opened = partial(bl.Store, server.new_database())
-        stores = at_once(*[opened] * 8)
-        assert [store.list() for store in stores] == [[]] * 8
-        for store in stores:
-            store.close()
-
-
-def test_more_threads_than_connections(server):
-    with bl.Store(server.new_database()) as store:
-        button = created(store)
-        decisions = at_once(*(button.decide for _ in range(20)))
-        assert len({decision.id for decision in decisions}) == 20
-        assert len(store._backend._idle) <= 8
-        assert len(button.log()) == 20
 
 
 def test_a_lock_that_is_held_too_long(tmp_path, server):
@@ -361,7 +259,10 @@ def check_open_decisions(store: bl.Store) -> None:
     button = store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
     writer = button._writer
     now = time.time()
-    many = [new_event(Kind.DECISION, f"open-{k}", 0, arm=k % 2, time=now, detail="recorded") for k in range(10**5)]
+    many = [
+        new_event(Core(Kind.DECISION, f"open-{k}", 0, arm=k % 2, time=now), Rest(detail="recorded"))
+        for k in range(10**5)
+    ]
     writer.backend.append(writer.found.id, many)
     decisions = [button.decide() for _ in range(20)]
     assert decisions[0].probability == 0.5  # all wait for their first reward

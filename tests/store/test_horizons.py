@@ -8,7 +8,7 @@ import pytest
 
 import bootleader as bl
 from bootleader.store import _postgres, _sql, _sqlite
-from bootleader.store._events import Kind, new_event
+from bootleader.store._events import Core, Kind, Rest, new_event
 from bootleader.store._postgres import Snapshot
 
 
@@ -25,7 +25,7 @@ def test_a_transaction_held_open_delays_its_own_rows_only(server):
     store = bl.Store(url)
     button = store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
     backend, number = button._writer.backend, button._writer.found.id
-    early = new_event(Kind.DECISION, "held-1", 0, arm=0, time=1.0, detail="recorded")
+    early = new_event(Core(Kind.DECISION, "held-1", 0, arm=0, time=1.0), Rest(detail="recorded"))
     with psycopg.connect(url) as held:
         held.execute(backend.insertion.replace("?", "%s"), backend.inserted(number, early))
         seen = [button.decide().id for _ in range(5)]
@@ -54,7 +54,7 @@ def test_a_transaction_held_open_in_a_file_delays_the_others(tmp_path):
     with bl.Store(f"sqlite:///{tmp_path}/shop.db", timeout=200.0) as store:
         button = store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
         backend, number = button._writer.backend, button._writer.found.id
-        early = new_event(Kind.DECISION, "held-1", 0, arm=0, time=1.0, detail="recorded")
+        early = new_event(Core(Kind.DECISION, "held-1", 0, arm=0, time=1.0), Rest(detail="recorded"))
         held = apsw.Connection(f"{tmp_path}/shop.db")
         held.execute("BEGIN IMMEDIATE")
         held.execute(backend.insertion, backend.inserted(number, early))
@@ -88,7 +88,7 @@ def test_random_interleavings_of_transactions(server):
         action = rng.random()
         if action < 0.6:
             written += 1
-            event = new_event(Kind.DECISION, f"d-{written}", 0, arm=0, time=1.0, detail="recorded")
+            event = new_event(Core(Kind.DECISION, f"d-{written}", 0, arm=0, time=1.0), Rest(detail="recorded"))
             connections[place].execute(sql, backend.inserted(number, event))
             pending[place] += 1
         elif action < 0.9:
@@ -108,7 +108,7 @@ def test_a_long_log_is_read_in_parts(store, button, monkeypatch):
     for module in (_sql, _sqlite, _postgres):
         monkeypatch.setattr(module, "READ_AT_ONCE", 7)
     writer = button._writer
-    many = [new_event(Kind.DECISION, f"m-{k}", 0, arm=0, time=1.0, detail="recorded") for k in range(20)]
+    many = [new_event(Core(Kind.DECISION, f"m-{k}", 0, arm=0, time=1.0), Rest(detail="recorded")) for k in range(20)]
     writer.backend.append(writer.found.id, many)  # one transaction of more than a part
     for k in range(12):
         button.reward(button.decide().id, float(k))

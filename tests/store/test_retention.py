@@ -10,7 +10,7 @@ import pytest
 
 import bootleader as bl
 from bootleader.store import _schema, _sql
-from bootleader.store._events import Event, Kind, new_event
+from bootleader.store._events import Core, Event, Kind, Rest, new_event
 from bootleader.store._postgres import PostgresBackend
 from bootleader.store._settings import Settings
 from tests.store.test_experiment import reason_of
@@ -278,7 +278,7 @@ def test_a_store_of_an_older_version_is_brought_up_to_date(store_url, monkeypatc
         assert old.amend("old-1", 3.0) == bl.Receipt.COUNTED
         assert old.fold(0.5) == 0
         assert old.check(), str(old.check())
-        running = new_event(Kind.DECISION, "old-2", 0, arm=0, time=1.0, detail="recorded")
+        running = new_event(Core(Kind.DECISION, "old-2", 0, arm=0, time=1.0), Rest(detail="recorded"))
         new._backend.write(partial(_execute, insertion, running[1:18]))  # a process of the old version that goes on
         assert old.reward("old-2", 1.0) == bl.Receipt.COUNTED
         features = bl.Features(visits=float)

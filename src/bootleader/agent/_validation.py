@@ -24,16 +24,19 @@ NUMBERS: Final = (float, Real, Decimal, np.bool_)  # what is usual comes first, 
 
 def reward_of(value: Any, largest: float) -> float:
     """A reward of at most this size as a float, or raise."""
-    accepted = f"a finite number from {-largest:g} to {largest:g}, or a bool"
     if not isinstance(value, NUMBERS):
-        raise TypeError(f"reward must be {accepted}, got {shown(value)}")
+        raise TypeError(f"reward must be {_accepted(largest)}, got {shown(value)}")
     try:
         number = float(value)
     except (OverflowError, ValueError):  # too large a number; a signalling NaN
         number = math.inf
     if not -largest <= number <= largest:
-        raise ValueError(f"reward must be {accepted}, got {shown(value)}")
+        raise ValueError(f"reward must be {_accepted(largest)}, got {shown(value)}")
     return number
+
+
+def _accepted(largest: float) -> str:
+    return f"a finite number from {-largest:g} to {largest:g}, or a bool"
 
 
 class Summary(NamedTuple):

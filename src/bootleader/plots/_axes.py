@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from matplotlib import rc_context
@@ -128,11 +127,9 @@ def write(figure: Figure, path: str | PathLike[str]) -> None:
         _save(figure, unfinished, str(path).rpartition(".")[2])
 
 
-def svg_of(figure: Figure) -> str:
-    """A figure as SVG."""
-    buffer = io.BytesIO()
-    _save(figure, buffer, "svg")
-    return buffer.getvalue().decode("utf-8")
+def write_to(figure: Figure, file: BinaryIO) -> None:
+    """Write a figure as SVG into an open file."""
+    _save(figure, file, "svg")
 
 
 def _save(figure: Figure, target: Any, ending: str) -> None:

@@ -16,7 +16,7 @@ from bootleader.agent._linear_learner import LinearLearner
 from bootleader.agent._shared_learner import SharedLearner
 from bootleader.agent.agent import Agent
 from bootleader.agent.traffic import Traffic
-from bootleader.store._events import Event, Kind, Side, new_event
+from bootleader.store._events import Core, Event, Kind, Rest, Side, new_event
 from bootleader.store._model_sums import LoggedContext, plain_model
 from bootleader.store._settings import Settings
 
@@ -58,20 +58,23 @@ def imported(agent: Any, traffic: Traffic | None) -> tuple[Settings, dict[str, A
         models = _models(agent, states)
         events = [
             new_event(
-                Kind.DECISION, decision_id, 0, arm=numbers[decision.arm], round_=rounds, time=decision.time,
-                side=_SIDES[Group(decision.group)], detail="imported",
-                context=None if decision.context is None else LoggedContext(None, 1.0, decision.context).to_text(),
+                Core(
+                    Kind.DECISION, decision_id, 0, numbers[decision.arm], round=rounds,
+                    side=_SIDES[Group(decision.group)], time=decision.time,
+                ),
+                Rest(detail="imported"),
+                None if decision.context is None else LoggedContext(None, 1.0, decision.context).to_text(),
             )
             for decision_id, decision in ledger.awaited()
             if decision.arm in numbers
         ]  # fmt: skip
         events += [
             new_event(
-                Kind.ASSIGNMENT, f"#unit-{place}", 0, arm=numbers[kept.arm], time=kept.time,
-                probability=kept.probability, unit=unit, assignment=1,
+                Core(Kind.ASSIGNMENT, f"#unit-{place}", 0, numbers[kept.arm], time=kept.time),
+                Rest(kept.probability, unit, assignment=1),
             )
             for place, (unit, kept) in enumerate(ledger.units.items())
-        ]  # fmt: skip
+        ]
     change = {"change": "create", "arms": arms, "rounds": rounds, "learnt": learnt}
     return settings, {**change, "models": models} if models else change, events
 

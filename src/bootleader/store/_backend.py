@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from bootleader.store._events import Event
+
+Meanwhile = Callable[[], None]
 
 
 class Found(NamedTuple):
@@ -44,7 +46,6 @@ class Backend(ABC):
     """
 
     start: str  # the horizon before all events
-    is_durable = True  # writing takes the time of a disk
 
     @abstractmethod
     def create(self, name: str, settings: str, first: Sequence[Event], now: float) -> Found:
@@ -85,8 +86,34 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def append_to(self, experiment: int, event: Event) -> bool:
+    def append_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None = None) -> bool:
         """As :meth:`append`, for an event of a decision: False if the decision is not there, or no more."""
+
+    @abstractmethod
+    def append_next(
+        self, experiment: int, event: Event, after: str, fold: int, meanwhile: Meanwhile | None = None
+    ) -> str | None:
+        """As :meth:`append`, or :meth:`append_to` from version 1 on, if nothing was appended since a horizon.
+
+        Parameters
+        ----------
+        experiment : int
+            Id of the experiment.
+        event : Event
+            What to write.
+        after : str
+            The horizon.
+        fold : int
+            Position of the fold that there was then, 0 if there was none.
+        meanwhile : callable, optional
+            To be called while the database is at work, if that is possible: it only saves time.
+
+        Returns
+        -------
+        str or None
+            The horizon with the event; ``after``, if it is not known: the event is still to be read. None if nothing
+            was written.
+        """
 
     @abstractmethod
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
@@ -96,8 +123,12 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def order(self, horizon: str) -> Any:
-        """A key that sorts horizons by inclusion."""
+    def contains(self, horizon: str, other: str) -> bool:
+        """Whether a horizon has all events of another one; False also where this cannot be told without the log."""
+
+    @abstractmethod
+    def order(self, experiment: int, horizons: Iterable[str]) -> dict[str, int]:
+        """Numbers that sort horizons of an experiment's decisions and snapshots by inclusion."""
 
     @abstractmethod
     def chain(self, experiment: int, decision: str) -> list[Event]:

@@ -26,6 +26,7 @@ from bootleader.agent._random_streams import Streams
 from bootleader.agent._shared_learner import SharedLearner
 from bootleader.store._errors import StoreError
 from bootleader.store._events import Event, Kind, Side
+from bootleader.store._exact_sums import ExactSums
 from bootleader.store._state import ArmTally, State
 
 SELDOM: Final = 32  # rewards
@@ -52,6 +53,7 @@ class Expected(NamedTuple):
     """What follows if the next event that changes the state is a certain reward."""
 
     reward: tuple[Any, ...]  # its core columns
+    arm: ArmState  # with it
     final: FinalChances
 
 
@@ -138,9 +140,13 @@ class Chooser:
         if slot is None or reward.value is None:
             return
         ahead.arms, ahead.rounds = list(learner.arms), state.rounds + 1
-        ahead.arms[slot] = self._arm_state(self._slots[slot].with_reward(reward.value))
+        tally = self._slots[slot]
+        assert isinstance(tally.sums, ExactSums)
+        sums = tally.sums.copy()
+        sums.add(reward.value)
+        ahead.arms[slot] = self._arm_state(tally, sums)
         ahead.initial, ahead.stale = learner.initial, True
-        self._expected = Expected(reward[1:11], self._computed_final(ahead))
+        self._expected = Expected(reward[1:11], ahead.arms[slot], self._computed_final(ahead))
 
     def applied(self, rows: Sequence[Sequence[Any]]) -> None:
         """Take what was computed ahead, if the events that were just applied are those that were expected."""
@@ -151,6 +157,12 @@ class Chooser:
         version = expected.final.version + 1
         if self.state.version == version and len(changes) == 1 and tuple(changes[0][1:11]) == expected.reward:
             self._final, self._rewards = expected.final._replace(version=version), 0
+            if self._prepared_for == expected.final.version:  # all other arms are as they were
+                number = changes[0][4]
+                self._arm_states[number] = expected.arm
+                self._learner.arms = [self._arm_states[arm.number] for arm in self._slots]
+                self.state.changed.discard(number)
+                self._prepared_for = version
 
     @property
     def depends_on_more(self) -> bool:
@@ -213,18 +225,19 @@ class Chooser:
         self._learner.arms = [self._arm_states[arm.number] for arm in self._slots]
         self._prepared_for = state.version
 
-    def _arm_state(self, tally: ArmTally) -> ArmState:
-        """An arm as the learner knows it, in the sign in which more is better."""
+    def _arm_state(self, tally: ArmTally, sums: ExactSums | None = None) -> ArmState:
+        """An arm as the learner knows it, in the sign in which more is better; with other sums, if they are given."""
         state = self.state
         sign = 1.0 if state.settings.maximize else -1.0
-        count, mean, rss, third, fourth = tally.moments(state.rounds, state.needed)
+        moments = tally.moments(state.rounds, state.needed) if sums is None else sums.moments()
+        count, mean, rss, third, fourth = moments
         anchor, history = sign * mean, []
         if tally.history:
             ordered = tally.history if sign > 0 else [-value for value in reversed(tally.history)]
             anchor, history = ordered[0], [value - ordered[0] for value in ordered]
         return ArmState(
             count=count, anchor=anchor, drift=sign * mean - anchor, rss=rss, third=sign * third, fourth=fourth,
-            rewards=tally.sums.number, noise_sd=tally.noise_sd, history=history, added_later=tally.later,
+            rewards=(sums or tally.sums).number, noise_sd=tally.noise_sd, history=history, added_later=tally.later,
             active=tally.active,
         )  # fmt: skip
 

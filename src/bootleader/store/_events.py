@@ -38,9 +38,34 @@ class Side(IntEnum):
     ELSEWHERE = 2  # the policy; the choice was made elsewhere, so it is on neither side
 
 
-# Columns that a replica reads, and their checksum; then the others, and theirs.
-CORE: Final = ("kind", "decision", "version", "arm", "old", "value", "round", "side", "time", "crc")
-REST: Final = ("probability", "unit", "assignment", "event", "seen", "detail", "crc_rest")
+class Core(NamedTuple):
+    """The columns that a replica reads: see :class:`Event`."""
+
+    kind: int
+    decision: str
+    version: int
+    arm: int = -1
+    old: float | None = None
+    value: float | None = None
+    round: int = 0
+    side: int = 0
+    time: float = 0.0
+
+
+class Rest(NamedTuple):
+    """The other columns, but for the context: see :class:`Event`."""
+
+    probability: float | None = None
+    unit: str | None = None
+    assignment: int | None = None
+    event: str | None = None
+    seen: str | None = None
+    detail: str | None = None
+
+
+# Each with the checksum of the columns before it.
+CORE: Final = (*Core._fields, "crc")
+REST: Final = (*Rest._fields, "crc_rest")
 COLUMNS: Final = (*CORE, *REST, "context")  # the context belongs to the core; it came with a later version
 
 
@@ -141,29 +166,7 @@ def checksum_of_rest(rest: Sequence[Any]) -> int:
     return zlib.crc32(repr(tuple(rest)).encode("utf-8", "surrogatepass"))
 
 
-def new_event(
-    kind: Kind,
-    decision: str,
-    version: int,
-    *,
-    arm: int = -1,
-    old: float | None = None,
-    value: float | None = None,
-    round_: int = 0,
-    side: int = 0,
-    time: float,
-    probability: float | None = None,
-    unit: str | None = None,
-    assignment: int | None = None,
-    event: str | None = None,
-    seen: str | None = None,
-    detail: str | None = None,
-    context: str | None = None,
-) -> Event:
+def new_event(core: Core, rest: Rest = Rest(), context: str | None = None) -> Event:  # noqa: B008
     """An event that is not in the log yet, with its checksums."""
-    crc = checksum_of_core(int(kind), decision, version, arm, old, value, round_, side, time, context)
-    rest = (probability, unit, assignment, event, seen, detail)
-    return Event(
-        0, int(kind), decision, version, arm, old, value, round_, side, time, crc, *rest, checksum_of_rest(rest),
-        context,
-    )  # fmt: skip
+    crc, crc_rest = checksum_of_core(*core, context), checksum_of_rest(rest)
+    return Event(0, int(core.kind), *core[1:], crc, *rest, crc_rest, context)

@@ -105,16 +105,17 @@ def _check_rows(writer: Writer, found: Check) -> list[Event]:
 
 def _check_states(writer: Writer, found: Check, made: list[Event]) -> None:
     """Go through the log without snapshots; audit every decision, and compare every snapshot, on the way."""
-    order = writer.backend.order
+    backend, experiment = writer.backend, writer.found.id
     replica = writer.first_replica()
     stations: list[tuple[str, Event | int]] = [(str(event.seen), event) for event in made if event.seen is not None]
-    kept = writer.backend.snapshots(writer.found.id)
-    fold = writer.backend.fold(writer.found.id)
+    kept = backend.snapshots(experiment)
+    fold = backend.fold(experiment)
     if fold is not None:  # what was decided before cannot be computed again
-        stations = [station for station in stations if order(station[0]) >= order(fold.horizon)]
+        stations = [station for station in stations if backend.contains(station[0], fold.horizon)]
     found.snapshots = len(kept)
     stations += [(horizon, position) for position, horizon in kept]
-    for horizon, what in sorted(stations, key=lambda station: order(station[0])):
+    order = backend.order(experiment, [horizon for horizon, _ in stations])
+    for horizon, what in sorted(stations, key=lambda station: order[station[0]]):
         replica.sync(horizon)
         if isinstance(what, Event):
             audit = audited(writer, replica, what)
@@ -122,7 +123,7 @@ def _check_states(writer: Writer, found: Check, made: list[Event]) -> None:
             if not audit.agrees:
                 found.problems.append(f"decision {what.decision} (event {what.seq}): {audit.note}")
             continue
-        blob = writer.backend.snapshot(writer.found.id, what)
+        blob = backend.snapshot(experiment, what)
         if State.from_bytes(blob, writer.settings) is None:
             found.problems.append(f"the snapshot after {what} events is damaged, or of another version: it is not used")
         elif blob != replica.state.to_bytes():

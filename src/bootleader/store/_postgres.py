@@ -12,17 +12,19 @@ them above those in the log.
 
 from __future__ import annotations
 
+import itertools
 import queue
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from bootleader.store._backend import News
+from bootleader.store._backend import Meanwhile, News
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
+from bootleader.store._postgres_horizons import Snapshot, last_transaction, next_transaction, ranks
+from bootleader.store._postgres_sql import INSERTION, NEXT_INSERTION, NEXT_INSERTION_TO, ROW_LOCK, WITHIN, news_query
 from bootleader.store._postgres_statements import execute as execute_prepared
 from bootleader.store._postgres_statements import query
 from bootleader.store._schema import POSTGRES
@@ -30,17 +32,11 @@ from bootleader.store._sql import ALL, AT_ONCE, OF_BANDIT, READ, READ_AT_ONCE, E
 
 if TYPE_CHECKING:
     import psycopg
+    from psycopg.pq.abc import PGresult
 
 T = TypeVar("T")
 
 SCHEMA_LOCK: Final = 0x626F6F746C656164  # "bootlead": held while the tables are created or changed
-TYPES: Final = {
-    "kind": "smallint", "decision": "text", "version": "int", "arm": "int", "old": "float8", "value": "float8",
-    "round": "bigint", "side": "smallint", "time": "float8", "crc": "bigint", "probability": "float8",
-    "unit": "text", "assignment": "int", "event": "text", "seen": "text", "detail": "text", "crc_rest": "bigint",
-    "context": "text",
-}  # fmt: skip
-WITHIN: Final = "(txn < ?::bigint AND NOT txn = ANY(?::bigint[]))"
 # Refusals that end no sooner by waiting. Where the server speaks another language, the store waits for the timeout.
 LASTING: Final = (
     "does not exist",
@@ -49,24 +45,9 @@ LASTING: Final = (
     "pg_hba.conf",
     "Servname not supported",
 )
+MOST_OPEN: Final = 32  # transactions that a horizon lists because they may still be running; beyond, it is read anew
 CONNECTIONS: Final = 8  # of a process at a time: a server has a hundred by default, for all processes together
 _inherited: list[Any] = []  # connections of a parent process: never used and never closed here
-
-
-class Snapshot(NamedTuple):
-    """Which transactions are visible: those below ``xmax`` that are not in ``xip``."""
-
-    xmax: int
-    xip: list[int]
-
-    @classmethod
-    def of(cls, text: str, offset: int = 0) -> Snapshot:
-        """The snapshot that PostgreSQL writes as ``xmin:xmax:xip,xip``."""
-        _, xmax, xip = text.split(":")
-        return cls(int(xmax) + offset, [int(number) + offset for number in xip.split(",") if number])
-
-    def __str__(self) -> str:
-        return f"{min(self.xip, default=self.xmax)}:{self.xmax}:{','.join(map(str, self.xip))}"
 
 
 class PostgresBackend(SqlBackend):
@@ -74,14 +55,9 @@ class PostgresBackend(SqlBackend):
 
     start = "0:0:"
     dialect = POSTGRES
-    row_lock = " FOR KEY SHARE"
+    row_lock = ROW_LOCK
     table_exists = "SELECT 1 WHERE to_regclass(?) IS NOT NULL"
-    insertion = (
-        f"INSERT INTO bootleader_events (experiment, txn, {', '.join(COLUMNS)}) "
-        "SELECT id, pg_current_xact_id()::text::bigint + ?::bigint, "
-        f"{', '.join(f'?::{TYPES[name]}' for name in COLUMNS)} "
-        "FROM bootleader_experiments WHERE id = ?::int AND removed IS NULL"
-    )
+    insertion = INSERTION
 
     def __init__(self, url: str, timeout: float) -> None:
         try:
@@ -151,14 +127,14 @@ class PostgresBackend(SqlBackend):
         if not execute(self.table_exists, ("bootleader_transactions",)):
             return None
         found = execute("SELECT added FROM bootleader_transactions", ())
-        is_valid = found and _last_transaction(execute) < _next_transaction(execute, int(found[0][0]))
+        is_valid = found and last_transaction(execute) < next_transaction(execute, int(found[0][0]))
         return int(found[0][0]) if is_valid else None
 
     @staticmethod
     def _new_offset(execute: Execute) -> int:
         execute("CREATE TABLE IF NOT EXISTS bootleader_transactions (added BIGINT NOT NULL)", ())
         execute("DELETE FROM bootleader_transactions", ())
-        last, following = _last_transaction(execute), _next_transaction(execute, 0)
+        last, following = last_transaction(execute), next_transaction(execute, 0)
         offset = 0 if last < following else last - following + 2**20
         execute("INSERT INTO bootleader_transactions (added) VALUES (?)", (offset,))
         return offset
@@ -261,9 +237,31 @@ class PostgresBackend(SqlBackend):
         if self._with_connection(insert) != len(rows):
             raise self.removed(experiment)
 
-    def _insert_to(self, experiment: int, event: Event) -> bool:
+    def _insert_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None) -> bool:
         sql, args = self.insertion_to, (*self.inserted(experiment, event), event.decision)
-        return self._with_connection(lambda connection: execute_prepared(connection, sql, args).command_tuples == 1)
+        return self._with_connection(
+            lambda connection: execute_prepared(connection, sql, args, meanwhile).command_tuples == 1
+        )
+
+    def append_next(
+        self, experiment: int, event: Event, after: str, fold: int, meanwhile: Meanwhile | None = None
+    ) -> str | None:
+        known = Snapshot.of(after)
+        args: tuple[Any, ...] = (*self.inserted(experiment, event), *known, fold)
+        sql, args = (NEXT_INSERTION_TO, (*args, event.decision)) if event.version else (NEXT_INSERTION, args)
+        attempts = itertools.count()
+
+        def insert(connection: psycopg.Connection[Any]) -> PGresult:
+            is_repeated, done = next(attempts) > 0, execute_prepared(connection, sql, args, meanwhile)
+            if is_repeated and not done.ntuples:  # the first attempt may have written it
+                raise DuplicateKey
+            return done
+
+        written = self._with_connection(insert)
+        if not written.ntuples:
+            return None
+        present = known.with_transaction(int.from_bytes(written.get_value(0, 0) or b"", "big", signed=True))
+        return str(present) if len(present.xip) <= MOST_OPEN else after
 
     # Horizons ------------------------------------------------------------------------------------------------------
 
@@ -274,7 +272,7 @@ class PostgresBackend(SqlBackend):
         limits: list[Any] = [] if last is None else [last.xmax, last.xip]
         if known.xip:
             args += [*limits, experiment, known.xip]
-        sql = _news(bool(known.xip), last is not None, READ_AT_ONCE)
+        sql = news_query(bool(known.xip), last is not None, READ_AT_ONCE)
         found = self._with_connection(lambda connection: query(connection, sql, args + limits))
         if last is None:
             last = Snapshot.of(found[-1][-1], self._offset)
@@ -296,9 +294,11 @@ class PostgresBackend(SqlBackend):
             rows, str(Snapshot(cut, [number for number in last.xip if number < cut])), True, int(found[0][-3] or 0)
         )
 
-    def order(self, horizon: str) -> tuple[int, int]:
-        snapshot = Snapshot.of(horizon)
-        return snapshot.xmax, -len(snapshot.xip)
+    def contains(self, horizon: str, other: str) -> bool:
+        return Snapshot.of(horizon).contains(Snapshot.of(other))
+
+    def order(self, experiment: int, horizons: Iterable[str]) -> dict[str, int]:
+        return ranks(self.rows, experiment, horizons)
 
     within = WITHIN
 
@@ -351,39 +351,6 @@ class PostgresBackend(SqlBackend):
             raise StoreError(f"PostgreSQL stopped while the log was read: {error}", "unavailable") from None
         finally:
             connection.close()
-
-
-@cache
-def _news(has_open: bool, has_last: bool, limit: int) -> str:
-    """The query for the first events after a horizon, which has open transactions, and up to a last one."""
-    conditions = ["txn >= ?::bigint"]
-    if has_open:  # apart, so that an old transaction does not make the index be read from there on
-        conditions.append("txn = ANY(?::bigint[])")
-    parts = [
-        f"""(SELECT txn, {READ} FROM bootleader_events WHERE experiment = ? AND {condition}
-        {"AND " + WITHIN if has_last else ""} ORDER BY txn, seq LIMIT {limit})"""
-        for condition in conditions
-    ]
-    return f"""
-        SELECT {READ}, (SELECT position FROM bootleader_folds WHERE experiment = ?), txn,
-            pg_current_snapshot()::text FROM (SELECT 1) one LEFT JOIN (
-            SELECT * FROM ({" UNION ALL ".join(parts)}) found ORDER BY txn, seq LIMIT {limit}
-        ) e ON TRUE ORDER BY txn, seq
-    """
-
-
-def _last_transaction(execute: Execute) -> int:
-    """The largest transaction id in the log, offset included: by the index, experiment by experiment."""
-    sql = """
-        SELECT coalesce(max((SELECT max(txn) FROM bootleader_events WHERE experiment = id)), 0)
-        FROM bootleader_experiments
-    """
-    return int(execute(sql, ())[0][0])
-
-
-def _next_transaction(execute: Execute, offset: int) -> int:
-    """A transaction id, with the offset, that is above those of all rows that are visible."""
-    return Snapshot.of(execute("SELECT pg_current_snapshot()::text", ())[0][0], offset).xmax
 
 
 def _permits() -> queue.SimpleQueue[None]:

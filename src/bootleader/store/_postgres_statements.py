@@ -6,9 +6,10 @@ own calls: it still waits for the answer, so that Ctrl-C works, makes the except
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -31,20 +32,30 @@ class _Prepared:
 _prepared: weakref.WeakKeyDictionary[psycopg.Connection[Any], dict[str, _Prepared]] = weakref.WeakKeyDictionary()
 
 
-def execute(connection: psycopg.Connection[Any], sql: str, args: Sequence[Any]) -> PGresult:
-    """Execute a statement with placeholders ``?``; the result, or an exception of psycopg."""
+def execute(
+    connection: psycopg.Connection[Any], sql: str, args: Sequence[Any], meanwhile: Callable[[], None] | None = None
+) -> PGresult:
+    """Execute a statement with placeholders ``?``; the result, or an exception of psycopg.
+
+    ``meanwhile`` is called while the server is at work. What it raises does not matter.
+    """
     from psycopg import errors
 
     try:
-        return _executed(connection, sql, args)
+        return _executed(connection, sql, args, meanwhile)
     except errors.InvalidSqlStatementName:  # psycopg forgets all prepared statements after a rollback
         _prepared.pop(connection, None)
         return _executed(connection, sql, args)
 
 
-def _executed(connection: psycopg.Connection[Any], sql: str, args: Sequence[Any]) -> PGresult:
+def _executed(
+    connection: psycopg.Connection[Any], sql: str, args: Sequence[Any], meanwhile: Callable[[], None] | None = None
+) -> PGresult:
     prepared = _prepared_on(connection, sql)
     connection.pgconn.send_query_prepared(prepared.name, [_as_text(arg) for arg in args], result_format=BINARY)
+    if meanwhile is not None:
+        with contextlib.suppress(Exception):
+            meanwhile()
     return _answer(connection)
 
 

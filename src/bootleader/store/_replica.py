@@ -8,12 +8,14 @@ from typing import Any, Final
 from bootleader.store._backend import Backend
 from bootleader.store._context_choice import chooser_of
 from bootleader.store._errors import DuplicateKey, StoreError
-from bootleader.store._events import EXPERIMENT, Kind
+from bootleader.store._events import EXPERIMENT, Event, Kind
 from bootleader.store._model_sums import context_of_reward
 from bootleader.store._settings import Settings
 from bootleader.store._state import OpenDecisions, State
 
 RECENT: Final = 10_000  # decisions
+ALONE: Final = 4  # times that the log is read before a process counts as alone
+AFTER_LOSS: Final = 32  # the same, after an attempt that another process has overtaken
 SNAPSHOT_EVENTS: Final = 10_000  # a snapshot is written after so many events
 SNAPSHOT_BYTES: Final = (
     50  # or more: so many bytes of a snapshot for each event, so that a log is never mostly snapshots
@@ -50,7 +52,9 @@ class Replica:
         use_snapshots: bool = True,
     ) -> None:
         self.backend, self.experiment, self.settings = backend, experiment, settings
-        self._saved, self._size, self._fold = 0, 0, 0
+        self._saved = self._size = self.fold = 0
+        self._appended = 0  # events that this process appended since the log was last read
+        self._alone = 0  # how often in succession the log was read, and had no others
         # Arm, round, side and context of decisions.
         self.recent: dict[str, tuple[int, int, int, str | None]] = {}
         self._begin(upto, use_snapshots)
@@ -59,10 +63,10 @@ class Replica:
 
     def _begin(self, upto: str | None, use_snapshots: bool) -> None:
         """Start from the newest snapshot that is sound and not too new, or from what was folded, or from nothing."""
-        backend, order = self.backend, self.backend.order
+        backend = self.backend
         self.state, self.horizon = State(self.settings), backend.start
         for position, horizon in backend.snapshots(self.experiment) if use_snapshots else ():
-            if upto is not None and order(horizon) > order(upto):
+            if upto is not None and not backend.contains(upto, horizon):
                 continue
             blob = backend.snapshot(self.experiment, position)
             state = State.from_bytes(blob, self.settings)
@@ -73,7 +77,7 @@ class Replica:
         fold = backend.fold(self.experiment)
         if fold is None:
             return
-        if upto is not None and order(upto) < order(fold.horizon):
+        if upto is not None and not backend.contains(upto, fold.horizon):
             raise StoreError("the events up to there were folded into a snapshot", "folded")
         folded = State.from_bytes(fold.blob, self.settings)
         if folded is None or folded.events != fold.position:
@@ -85,10 +89,10 @@ class Replica:
         applied, more = 0, True
         while more:
             news = self.backend.news(self.experiment, self.horizon, upto)
-            if news.fold != self._fold:
-                self._fold = news.fold
+            if news.fold != self.fold:
+                self.fold = news.fold
                 fold = self.backend.fold(self.experiment)
-                if fold is not None and self.backend.order(self.horizon) < self.backend.order(fold.horizon):
+                if fold is not None and not self.backend.contains(self.horizon, fold.horizon):
                     self._begin(upto, True)  # some of what was not read yet is gone
                     self.chooser = chooser_of(self.state, self.chooser.experiment)
                     continue
@@ -103,7 +107,35 @@ class Replica:
             applied += len(news.rows)
         if self.state.reload:
             self._reload()
+        self._alone = self._alone + 1 if applied == self._appended else 0
+        self._appended = 0
         return applied
+
+    # A process that is alone does not read the log before it decides: it appends under the condition that there is
+    # nothing new, and applies its own events as soon as they are written.
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other process has appended for a while, and all that this one has appended is applied."""
+        return self._alone >= ALONE and not self._appended
+
+    def not_alone(self) -> None:
+        """Another process, or thread, has appended: what was computed for the attempt is lost."""
+        self._alone = ALONE - AFTER_LOSS
+
+    def count_appended(self) -> None:
+        """Count an event of this process that is in the log, and was not applied yet."""
+        self._appended += 1
+
+    def take(self, event: Event, after: str, horizon: str) -> None:
+        """Apply an event that was appended to what there was at the horizon ``after``, if it was not read since."""
+        if horizon == after:
+            self._appended += 1
+        if horizon == after or self.horizon != after:
+            return
+        self.state.apply_own(event)
+        self.chooser.applied([event])
+        self.horizon = horizon
 
     def _remember(self, rows: Sequence[Sequence[Any]]) -> None:
         """Keep what a reward copies from its decision, of the last ones: it need not be read again."""
@@ -147,8 +179,9 @@ class Replica:
 
     def save_snapshot(self) -> None:
         """Write a snapshot of the present state. That it cannot be written does not matter."""
-        position, horizon, blob = self.snapshot()
         try:
+            self.sync()  # so that the horizon is one that the database has given
+            position, horizon, blob = self.snapshot()
             self.backend.save_snapshot(self.experiment, position, horizon, blob)
         except (StoreError, DuplicateKey):
             return

@@ -21,7 +21,7 @@ def fold(writer: Writer, before: float) -> int:
     backend, experiment = writer.backend, writer.found.id
     horizon = backend.horizon_before(experiment, before)
     earlier = backend.fold(experiment)
-    if earlier is not None and backend.order(horizon) <= backend.order(earlier.horizon):
+    if earlier is not None and backend.contains(earlier.horizon, horizon):
         return 0
     state = writer.fresh_replica(horizon).state
     decisions = list(backend.folding(experiment, horizon))

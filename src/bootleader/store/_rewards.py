@@ -16,7 +16,7 @@ from bootleader._core.printable_text import shown
 from bootleader.agent._choice_learner import check_range
 from bootleader.agent._validation import reward_of
 from bootleader.store._errors import StoreError
-from bootleader.store._events import Event, Kind, new_event
+from bootleader.store._events import Core, Event, Kind, Rest, new_event
 from bootleader.store._model_sums import context_of_reward
 
 LONGEST_ID: Final = 200  # characters of an event id
@@ -71,11 +71,9 @@ def next_event(
         If the policy does not take the reward that comes out.
     """
     decision, last = chain[0], chain[-1]
+    core = Core(kind, decision.decision, 1, decision.arm, None, amount, decision.round, decision.side, now)
     if kind == Kind.REWARD and last is decision:  # nearly always
-        return new_event(
-            kind, decision.decision, 1, arm=decision.arm, value=amount, round_=decision.round, side=decision.side,
-            time=now, event=event, context=context_of_reward(decision.context),
-        )  # fmt: skip
+        return new_event(core, Rest(event=event), context_of_reward(decision.context))
     if event is not None:
         for before in chain[1:]:
             if before.event == event:
@@ -96,10 +94,10 @@ def next_event(
     if value is not None:
         check_range(value, *accepted)
     return new_event(
-        kind, decision.decision, last.version + 1, arm=decision.arm, old=last.value, value=value,
-        round_=decision.round, side=decision.side, time=now, event=event,
-        detail=None if value == amount else repr(amount), context=context_of_reward(decision.context),
-    )  # fmt: skip
+        core._replace(version=last.version + 1, old=last.value, value=value),
+        Rest(event=event, detail=None if value == amount else repr(amount)),
+        context_of_reward(decision.context),
+    )
 
 
 def _check_repeated(before: Event, kind: Kind, amount: float | None) -> None:

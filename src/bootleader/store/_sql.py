@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from bootleader._core.printable_text import shown
-from bootleader.store._backend import Backend, Fold, Found
+from bootleader.store._backend import Backend, Fold, Found, Meanwhile
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, CORE, Event, Kind, Side
 from bootleader.store._schema import VERSION, statements
@@ -19,6 +19,10 @@ from bootleader.store._schema import VERSION, statements
 READ: Final = ", ".join(("seq", *CORE, "detail", "context"))
 ALL: Final = ", ".join(("seq", *COLUMNS))
 MARKS: Final = ", ".join("?" for _ in COLUMNS)
+DECISION_IS_THERE: Final = (  # an event is not appended to a decision that was folded meanwhile
+    " AND EXISTS (SELECT 1 FROM bootleader_events d WHERE d.experiment = bootleader_experiments.id "
+    "AND d.decision = ? AND d.version = 0)"
+)
 OF_BANDIT: Final = f"d.kind = {Kind.DECISION.value} AND d.side <> {Side.HOLDOUT.value}"  # decisions outside the holdout
 AT_ONCE: Final = 5_000  # rows of one query
 READ_AT_ONCE: Final = 50_000  # events that a replica reads and applies at once
@@ -165,18 +169,15 @@ class SqlBackend(Backend):
 
     @cached_property
     def insertion_to(self) -> str:
-        """As ``insertion``, if the decision is there: not if it was folded meanwhile."""
-        return self.insertion + (
-            " AND EXISTS (SELECT 1 FROM bootleader_events d WHERE d.experiment = bootleader_experiments.id "
-            f"AND d.decision = ? AND d.version = 0{self.row_lock})"
-        )
+        """As ``insertion``, if the decision is there."""
+        return self.insertion + DECISION_IS_THERE.removesuffix(")") + f"{self.row_lock})"
 
     @abstractmethod
-    def _insert_to(self, experiment: int, event: Event) -> bool:
+    def _insert_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None) -> bool:
         """Execute ``insertion_to``; whether it wrote the event."""
 
-    def append_to(self, experiment: int, event: Event) -> bool:
-        if self._insert_to(experiment, event):
+    def append_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None = None) -> bool:
+        if self._insert_to(experiment, event, meanwhile):
             return True
         if not self.rows("SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL", (experiment,)):
             raise self.removed(experiment)

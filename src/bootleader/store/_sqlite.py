@@ -17,16 +17,17 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bootleader._core.printable_text import shown
-from bootleader.store._backend import News
+from bootleader.store._backend import Meanwhile, News
+from bootleader.store._background import background
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._schema import SQLITE
-from bootleader.store._sql import MARKS, OF_BANDIT, READ, READ_AT_ONCE, Execute, SqlBackend
+from bootleader.store._sql import DECISION_IS_THERE, MARKS, OF_BANDIT, READ, READ_AT_ONCE, Execute, SqlBackend
 
 if TYPE_CHECKING:
     import apsw
@@ -42,6 +43,13 @@ NEWS: Final = (
     f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?; "
     "SELECT position FROM bootleader_folds WHERE experiment = ?"
 )
+NEXT_INSERTION: Final = (
+    f"INSERT INTO bootleader_events (experiment, seq, {', '.join(COLUMNS)}) SELECT id, ?, {MARKS} "
+    "FROM bootleader_experiments WHERE id = ? AND removed IS NULL AND NOT EXISTS "
+    "(SELECT 1 FROM bootleader_events e WHERE e.experiment = bootleader_experiments.id AND e.seq > ?) "
+    "AND coalesce((SELECT position FROM bootleader_folds f WHERE f.experiment = bootleader_experiments.id), 0) = ?"
+)
+NEXT_INSERTION_TO: Final = NEXT_INSERTION + DECISION_IS_THERE
 # Connections of a parent process that could not be closed before the fork, with their paths: never used or closed here.
 _inherited: list[tuple[str, Any]] = []
 
@@ -61,7 +69,6 @@ class SqliteBackend(SqlBackend):
     def __init__(self, path: str, timeout: float, vfs: str | None = None) -> None:
         super().__init__(timeout)
         self.path = path if path == MEMORY else str(Path(path).absolute())
-        self.is_durable = path != MEMORY
         self._ended = ""  # why a store in memory cannot be used any more
         self._vfs = vfs
         self._lock = threading.RLock()
@@ -158,7 +165,7 @@ class SqliteBackend(SqlBackend):
 
         if self._ended:
             raise StoreError(f"a store in memory {self._ended}: give it a file", "unavailable")
-        if self.path != MEMORY and any(path == self.path for path, _ in _inherited):
+        if _inherited and self.path != MEMORY and any(path == self.path for path, _ in _inherited):
             raise StoreError(
                 f"{shown(self.path)} was open when the process was forked, and not by Python's os.fork: open the store "
                 "after the fork",
@@ -203,9 +210,7 @@ class SqliteBackend(SqlBackend):
 
     def append(self, experiment: int, events: Sequence[Event], fold: int | None = None) -> None:
         def insert() -> int:
-            connection = self._open()
-            connection.execute(self.insertion, self.inserted(experiment, events[0]))
-            return int(connection.changes())
+            return self._changed(self.insertion, self.inserted(experiment, events[0]))
 
         def insert_many(execute: Execute) -> int:
             if not execute("SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL", (experiment,)):
@@ -222,14 +227,33 @@ class SqliteBackend(SqlBackend):
         if written != len(events):
             raise self.removed(experiment)
 
-    def _insert_to(self, experiment: int, event: Event) -> bool:
-        def insert() -> bool:
-            connection = self._open()
-            connection.execute(self.insertion_to, (*self.inserted(experiment, event), event.decision))
-            return bool(connection.changes())
-
+    def _insert_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None) -> bool:
+        args = (*self.inserted(experiment, event), event.decision)
+        self._submit(meanwhile)
         with self._lock:
-            return bool(self._guarded(insert))
+            return bool(self._guarded(lambda: self._changed(self.insertion_to, args)))
+
+    def _submit(self, meanwhile: Meanwhile | None) -> None:
+        """Let another thread do something: this one is waiting for the disk."""
+        if meanwhile is not None and self.path != MEMORY:
+            background.submit(meanwhile)
+
+    def _changed(self, sql: str, args: Sequence[Any]) -> int:
+        """Execute a statement that writes; the number of rows."""
+        connection = self._open()
+        connection.execute(sql, args)
+        return int(connection.changes())
+
+    def append_next(
+        self, experiment: int, event: Event, after: str, fold: int, meanwhile: Meanwhile | None = None
+    ) -> str | None:
+        last = int(after)
+        args: tuple[Any, ...] = (last + 1, *event[1:], experiment, last, fold)
+        sql, args = (NEXT_INSERTION_TO, (*args, event.decision)) if event.version else (NEXT_INSERTION, args)
+        self._submit(meanwhile)
+        with self._lock:
+            written = self._guarded(lambda: self._changed(sql, args))
+        return str(last + 1) if written else None
 
     # Horizons ------------------------------------------------------------------------------------------------------
 
@@ -239,8 +263,11 @@ class SqliteBackend(SqlBackend):
         fold = found.pop()[0] if found and len(found[-1]) == 1 else 0
         return News(found, str(found[-1][0]) if found else after, len(found) == limit, int(fold))
 
-    def order(self, horizon: str) -> int:
-        return int(horizon)
+    def contains(self, horizon: str, other: str) -> bool:
+        return int(horizon) >= int(other)
+
+    def order(self, experiment: int, horizons: Iterable[str]) -> dict[str, int]:
+        return {horizon: int(horizon) for horizon in horizons}
 
     within = "seq <= ?"
 

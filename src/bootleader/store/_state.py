@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 import struct
@@ -14,7 +13,7 @@ from bootleader._core.printable_text import shown
 from bootleader.agent._contextual_core import needs_constant
 from bootleader.agent.features import Features
 from bootleader.store._errors import StoreError
-from bootleader.store._events import Kind, Side, checksum_of_core, core_matches
+from bootleader.store._events import Event, Kind, Side, checksum_of_core, core_matches
 from bootleader.store._exact_sums import ExactMoments, ExactSums, FadingSums
 from bootleader.store._model_sums import LoggedContext, ModelSums, vector_of
 from bootleader.store._settings import Settings
@@ -92,14 +91,6 @@ class ArmTally:
                 insort(self.history, value)
             else:
                 del self.history[bisect_left(self.history, value)]
-
-    def with_reward(self, value: float) -> ArmTally:
-        """The same arm with one more reward, without half-life."""
-        assert isinstance(self.sums, ExactSums)
-        tally = copy.copy(self)
-        tally.sums = self.sums.copy()
-        tally.sums.add(value)
-        return tally
 
     def add_moments(self, number: int, moments: ExactMoments, round_: int) -> None:
         """Add what a summary says."""
@@ -232,6 +223,24 @@ class State:
         for arm in [arm for arm in lacking if arms[arm].sums.number >= self.needed]:
             arms[arm].waiting = None
             lacking.discard(arm)
+
+    def apply_own(self, event: Event) -> None:
+        """Take in a decision, or the first reward of one, that this process has made: it need not be checked."""
+        if self.lacking or not self._simple:
+            self.apply([(event.seq, *event[1:11], event.detail, event.context)])
+            return
+        tally = self.arms[event.arm]
+        if event.kind == DECISION:
+            tally.decisions += 1
+        else:
+            assert isinstance(tally.sums, ExactSums)
+            assert event.value is not None
+            tally.sums.add(event.value)
+            tally.rewarded += 1
+            self.rounds += 1
+            self.changed.add(event.arm)
+            self.version += 1
+        self.events += 1
 
     def _value(self, tally: ArmTally, row: Row) -> int:
         """Apply an event that changes a reward; return by how much it changes the number of rounds."""

@@ -12,11 +12,10 @@ from typing import Any, Final
 from bootleader._core.printable_text import shown
 from bootleader.agent._contextual_core import checked_context
 from bootleader.agent._decisions import Decision, Receipt
-from bootleader.store._backend import Backend, Found
-from bootleader.store._background import background
+from bootleader.store._backend import Backend, Found, Meanwhile
 from bootleader.store._choice import Choice
 from bootleader.store._errors import DuplicateKey, StoreError
-from bootleader.store._events import EXPERIMENT, Event, Kind, Side, new_event
+from bootleader.store._events import EXPERIMENT, Core, Event, Kind, Rest, Side, new_event
 from bootleader.store._ids import DecisionIds
 from bootleader.store._model_sums import context_of_reward
 from bootleader.store._replica import Replica
@@ -83,11 +82,16 @@ class Writer:
             if to_decision:
                 return self.backend.append_to(self.found.id, event)
             self.backend.append(self.found.id, [event])
+            if self._replica is not None:
+                self._replica.count_appended()
         except DuplicateKey:
-            # A connection that broke during the commit is tried again: the row may be our own.
-            found = self.backend.chain(self.found.id, event.decision)
-            return any(row.version == event.version and row[1:] == event[1:] for row in found)
+            return self._is_own(event)
         return True
+
+    def _is_own(self, event: Event) -> bool:
+        """Whether an event is in the log already: a call is made again if the connection broke during the commit."""
+        found = self.backend.chain(self.found.id, event.decision)
+        return any(row.version == event.version and row[1:] == event[1:] for row in found)
 
     # Decisions -----------------------------------------------------------------------------------------------------
 
@@ -96,18 +100,35 @@ class Writer:
         for _ in range(ATTEMPTS):
             now = self.clock()
             with self.lock:
-                replica = self.replica()
+                known = self._replica
+                replica = known if known is not None and known.is_alone else self.replica()
+                is_alone = replica.is_alone
                 values = self.checked_context(replica.state, context)
                 decision_id = self.ids.next()
                 choice, assignment = self._choice(replica, decision_id, unit, now, values)
                 event = self._decision(replica, decision_id, choice, now, unit, assignment, values)
                 name, snapshot = replica.state.arms[choice.arm].name, replica.snapshot_due
-            if self.append(event):
+            if self._append_next(replica, event) if is_alone else self.append(event):
                 replica.recent[decision_id] = (event.arm, event.round, event.side, context_of_reward(event.context))
                 if snapshot:
                     self._save_snapshot()
                 return Decision(decision_id, name, choice.probability, None, choice.side == Side.HOLDOUT)
         raise _overtaken(f"the unit {shown(unit)}")
+
+    def _append_next(self, replica: Replica, event: Event, meanwhile: Meanwhile | None = None) -> bool:
+        """Append an event, and apply it, if nothing else was appended since the replica has read; whether it was."""
+        after = event.seen or replica.horizon
+        try:
+            horizon = self.backend.append_next(self.found.id, event, after, replica.fold, meanwhile)
+        except DuplicateKey:
+            replica.not_alone()
+            return self._is_own(event)
+        if horizon is None:
+            replica.not_alone()
+            return False
+        with self.lock:
+            replica.take(event, after, horizon)
+        return True
 
     @staticmethod
     def checked_context(state: State, context: Any) -> Any:
@@ -152,11 +173,12 @@ class Writer:
         self, replica: Replica, decision_id: str, choice: Choice, now: float, unit: str | None, assignment: int | None,
         context: Any,
     ) -> Event:  # fmt: skip
+        side = int(choice.side)
         return new_event(
-            Kind.DECISION, decision_id, 0, arm=choice.arm, round_=replica.state.rounds, side=int(choice.side),
-            time=now, probability=choice.probability, unit=unit, assignment=assignment, seen=replica.horizon,
-            detail=choice.origin, context=replica.chooser.logged(choice.arm, context),
-        )  # fmt: skip
+            Core(Kind.DECISION, decision_id, 0, choice.arm, round=replica.state.rounds, side=side, time=now),
+            Rest(choice.probability, unit, assignment, seen=replica.horizon, detail=choice.origin),
+            replica.chooser.logged(choice.arm, context),
+        )
 
     def _save_snapshot(self) -> None:
         with self.lock:
@@ -170,9 +192,7 @@ class Writer:
         """Append what became of a decision."""
         now = self.clock()
         first = self._first_reward(decision_id, amount, event, now) if kind == Kind.REWARD else None
-        if first is not None:
-            self._expect(first, now)
-        if first is not None and self._append_first(first):
+        if first is not None and self._append_first(first, self._expectation(first, now)):
             return self._receipt(first.arm, Receipt.COUNTED)
         for _ in range(ATTEMPTS):
             chain = self.backend.chain(self.found.id, decision_id)
@@ -197,15 +217,14 @@ class Writer:
             return None
         arm, round_, side, context = known
         return new_event(
-            Kind.REWARD, decision_id, 1, arm=arm, value=amount, round_=round_, side=side, time=now, event=event,
-            context=context,
-        )  # fmt: skip
+            Core(Kind.REWARD, decision_id, 1, arm, None, amount, round_, side, now), Rest(event=event), context
+        )
 
-    def _expect(self, reward: Event, now: float) -> None:
-        """Compute what the next decision needs in another thread, while this one waits for the disk."""
+    def _expectation(self, reward: Event, now: float) -> Meanwhile | None:
+        """What computes, while a reward is written, what the next decision needs."""
         replica = self._replica
-        if replica is None or not self.backend.is_durable or not replica.chooser.is_worth_expecting():
-            return
+        if replica is None or not replica.chooser.is_worth_expecting():
+            return None
         version, lock = replica.state.version, self.lock
 
         def job() -> None:
@@ -215,14 +234,20 @@ class Writer:
                 finally:
                     lock.release()
 
-        background.submit(job)
+        return job
 
-    def _append_first(self, event: Event) -> bool:
+    def _append_first(self, event: Event, meanwhile: Meanwhile | None) -> bool:
         """Append a first reward, without reading the decision; False if that has to be done."""
+        replica = self._replica
+        if replica is not None and replica.is_alone and self._append_next(replica, event, meanwhile):
+            return True
         try:
-            return self.backend.append_to(self.found.id, event)
+            is_written = self.backend.append_to(self.found.id, event, meanwhile)
         except DuplicateKey:
             return False
+        if replica is not None and is_written:
+            replica.count_appended()
+        return is_written
 
     def _check_event(self, event: str, decision_id: str) -> None:
         """Raise if the event id belongs to another decision."""
@@ -261,9 +286,9 @@ class Writer:
                 state = self.replica().state
                 made, version, rounds = change(state), state.changes + 1, state.rounds
             event = new_event(
-                Kind.CHANGE, EXPERIMENT, version, round_=rounds, time=self.clock(),
-                detail=json.dumps(made, allow_nan=False),
-            )  # fmt: skip
+                Core(Kind.CHANGE, EXPERIMENT, version, round=rounds, time=self.clock()),
+                Rest(detail=json.dumps(made, allow_nan=False)),
+            )
             if self.append(event):
                 return
         raise _overtaken("the experiment")

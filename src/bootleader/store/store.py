@@ -19,7 +19,7 @@ from bootleader.policies import Policy
 from bootleader.policies.contextual import ContextualPolicy
 from bootleader.store._backend import Backend, Found
 from bootleader.store._errors import DuplicateKey, StoreError
-from bootleader.store._events import EXPERIMENT, Event, Kind, new_event
+from bootleader.store._events import EXPERIMENT, Core, Event, Kind, Rest, new_event
 from bootleader.store._rewards import checked_id
 from bootleader.store._settings import Settings
 from bootleader.store._writer import Writer
@@ -165,7 +165,8 @@ class Store:
     def _created(self, name: str, settings: Settings, change: dict[str, Any], more: Sequence[Event]) -> Experiment:
         name = checked_id("name", name)
         now = self._clock()
-        first = new_event(Kind.CHANGE, EXPERIMENT, 1, time=now, detail=json.dumps(change, allow_nan=False))
+        detail = json.dumps(change, allow_nan=False)
+        first = new_event(Core(Kind.CHANGE, EXPERIMENT, 1, time=now), Rest(detail=detail))
         try:
             found = self._backend.create(name, settings.to_json(), [first, *more], now)
         except DuplicateKey:

@@ -1,0 +1,75 @@
+"""Which events a reader of PostgreSQL has seen: a snapshot of the transactions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from functools import cmp_to_key
+from typing import NamedTuple
+
+from bootleader.store._postgres_sql import WITHIN
+from bootleader.store._sql import Execute
+
+
+class Snapshot(NamedTuple):
+    """Which transactions are visible: those below ``xmax`` that are not in ``xip``."""
+
+    xmax: int
+    xip: list[int]
+
+    @classmethod
+    def of(cls, text: str, offset: int = 0) -> Snapshot:
+        """The snapshot that PostgreSQL writes as ``xmin:xmax:xip,xip``."""
+        _, xmax, xip = text.split(":")
+        return cls(int(xmax) + offset, [int(number) + offset for number in xip.split(",") if number])
+
+    def contains(self, other: Snapshot) -> bool:
+        """Whether all transactions that are visible in the other are visible in this one."""
+        hidden = set(other.xip)
+        missing = itertools.chain(self.xip, range(self.xmax, other.xmax))
+        return all(number in hidden for number in missing if number < other.xmax)
+
+    def with_transaction(self, number: int) -> Snapshot:
+        """The same, and one transaction that is newer: those that took an id between them may still be running."""
+        return Snapshot(number + 1, [*self.xip, *range(self.xmax, number)])
+
+    def __str__(self) -> str:
+        return f"{min(self.xip, default=self.xmax)}:{self.xmax}:{','.join(map(str, self.xip))}"
+
+
+def last_transaction(execute: Execute) -> int:
+    """The largest transaction id in the log, offset included: by the index, experiment by experiment."""
+    sql = """
+        SELECT coalesce(max((SELECT max(txn) FROM bootleader_events WHERE experiment = id)), 0)
+        FROM bootleader_experiments
+    """
+    return int(execute(sql, ())[0][0])
+
+
+def next_transaction(execute: Execute, offset: int) -> int:
+    """A transaction id, with the offset, that is above those of all rows that are visible."""
+    return Snapshot.of(execute("SELECT pg_current_snapshot()::text", ())[0][0], offset).xmax
+
+
+def ranks(execute: Execute, experiment: int, horizons: Iterable[str]) -> dict[str, int]:
+    """Numbers that sort horizons by inclusion of the events of an experiment.
+
+    Two horizons may differ in transactions of others, so that neither contains the other. The log decides then.
+    """
+    sql = f"""
+        SELECT 1 FROM bootleader_events WHERE experiment = ? AND txn >= ?::bigint AND {WITHIN} AND NOT {WITHIN} LIMIT 1
+    """
+
+    def compare(one: Snapshot, other: Snapshot) -> int:
+        if other.contains(one):
+            return 0 if one.contains(other) else -1
+        if one.contains(other):
+            return 1
+        first = min(*one.xip, *other.xip, one.xmax, other.xmax)
+        return 1 if execute(sql, (experiment, first, *one, *other)) else -1
+
+    known = {text: Snapshot.of(text) for text in horizons}
+    roughly = sorted(known, key=lambda text: (known[text].xmax, -len(known[text].xip)))
+    exactly = sorted(map(known.__getitem__, roughly), key=cmp_to_key(compare))
+    rank = {str(snapshot): place for place, snapshot in enumerate(exactly)}
+    return {text: rank[str(snapshot)] for text, snapshot in known.items()}

@@ -1,0 +1,51 @@
+"""The statements that PostgreSQL executes for every decision and reward. Placeholders are written ``?``."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from bootleader.store._events import COLUMNS
+from bootleader.store._sql import DECISION_IS_THERE, READ
+
+TYPES: Final = {
+    "kind": "smallint", "decision": "text", "version": "int", "arm": "int", "old": "float8", "value": "float8",
+    "round": "bigint", "side": "smallint", "time": "float8", "crc": "bigint", "probability": "float8",
+    "unit": "text", "assignment": "int", "event": "text", "seen": "text", "detail": "text", "crc_rest": "bigint",
+    "context": "text",
+}  # fmt: skip
+WITHIN: Final = "(txn < ?::bigint AND NOT txn = ANY(?::bigint[]))"
+ROW_LOCK: Final = " FOR KEY SHARE"
+INSERTION: Final = (
+    f"INSERT INTO bootleader_events (experiment, txn, {', '.join(COLUMNS)}) "
+    "SELECT id, pg_current_xact_id()::text::bigint + ?::bigint, "
+    f"{', '.join(f'?::{TYPES[name]}' for name in COLUMNS)} "
+    "FROM bootleader_experiments WHERE id = ?::int AND removed IS NULL"
+)
+# If no event is visible that was not visible in a snapshot, and nothing was folded since.
+_IF_NEXT: Final = """
+    AND coalesce((SELECT max(txn) FROM bootleader_events WHERE experiment = id), 0) < ?::bigint
+    AND NOT EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = id AND txn = ANY(?::bigint[]))
+    AND coalesce((SELECT position FROM bootleader_folds WHERE experiment = id), 0) = ?::bigint
+"""
+NEXT_INSERTION: Final = f"{INSERTION}{_IF_NEXT} RETURNING txn"
+NEXT_INSERTION_TO: Final = f"{INSERTION}{_IF_NEXT}{DECISION_IS_THERE.removesuffix(')')}{ROW_LOCK}) RETURNING txn"
+
+
+@cache
+def news_query(has_open: bool, has_last: bool, limit: int) -> str:
+    """The query for the first events after a horizon, which has open transactions, and up to a last one."""
+    conditions = ["txn >= ?::bigint"]
+    if has_open:  # apart, so that an old transaction does not make the index be read from there on
+        conditions.append("txn = ANY(?::bigint[])")
+    parts = [
+        f"""(SELECT txn, {READ} FROM bootleader_events WHERE experiment = ? AND {condition}
+        {"AND " + WITHIN if has_last else ""} ORDER BY txn, seq LIMIT {limit})"""
+        for condition in conditions
+    ]
+    return f"""
+        SELECT {READ}, (SELECT position FROM bootleader_folds WHERE experiment = ?), txn,
+            pg_current_snapshot()::text FROM (SELECT 1) one LEFT JOIN (
+            SELECT * FROM ({" UNION ALL ".join(parts)}) found ORDER BY txn, seq LIMIT {limit}
+        ) e ON TRUE ORDER BY txn, seq
+    """
