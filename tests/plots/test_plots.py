@@ -8,7 +8,18 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 import bootleader as bl
-from bootleader.plots import Curve, curves_figure, curves_of, family_styles, relative_curves, spread, style_of, write
+from bootleader.plots import (
+    Curve,
+    PanelOptions,
+    PanelText,
+    curves_figure,
+    curves_of,
+    family_styles,
+    relative_curves,
+    spread,
+    style_of,
+    write,
+)
 from bootleader.plots._axes import LABEL_GAP
 from bootleader.plots._curves import band_in_words
 
@@ -85,7 +96,7 @@ def test_a_family_has_shades_of_one_colour(curves):
 @pytest.mark.parametrize("yscale", ["linear", "log"])
 @pytest.mark.parametrize("xscale", ["linear", "log"])
 def test_every_combination_is_drawn_and_named(curves, xscale, yscale, labels, tmp_path):
-    figure = curves_figure(curves, xscale=xscale, yscale=yscale, labels=labels, title="A title", subtitle="below it")
+    figure = curves_figure(curves, PanelText("A title", "below it"), PanelOptions(xscale, yscale, labels))
     (panel,) = figure.axes
     write(figure, tmp_path / "plot.png")
     assert (panel.get_xscale(), panel.get_yscale()) == (xscale, yscale)
@@ -116,7 +127,7 @@ def test_labels_move_no_more_than_needed():
 def test_an_axis_of_the_users_is_drawn_on(curves):
     figure = Figure()
     left, right = figure.subplots(1, 2)
-    assert curves_figure(curves, ax=right, labels="legend") is figure
+    assert curves_figure(curves, options=PanelOptions(labels="legend"), ax=right) is figure
     assert not left.lines
     assert len(right.lines) >= 3
     assert right.get_legend() is not None
@@ -126,12 +137,12 @@ def test_an_axis_of_the_users_is_drawn_on(curves):
 def test_bad_options_are_named(curves, option):
     (name,) = option
     with pytest.raises(ValueError, match=f"{name} must be one of"):
-        curves_figure(curves, **option)
+        curves_figure(curves, options=PanelOptions(**option))
 
 
 def test_a_pdf_has_type_42_fonts_and_the_same_numbers_give_the_same_file(curves, tmp_path):
     for name in ("a.pdf", "b.pdf", "a.svg", "b.svg"):
-        write(curves_figure(curves, title="Mean regret"), tmp_path / name)
+        write(curves_figure(curves, PanelText("Mean regret")), tmp_path / name)
     written = (tmp_path / "a.pdf").read_bytes()
     assert b"/Type3" not in written
     assert re.search(rb"/Subtype /(CIDFontType2|TrueType)", written)
@@ -175,7 +186,7 @@ def test_a_simulation_is_drawn_relative_to_a_policy(sim):
 def test_regret_of_zero_has_a_label_on_a_log_axis():
     x = np.arange(1, 11)
     (panel,) = curves_figure(
-        {"none": Curve(x, 0.0 * x, 0.0 * x), "some": Curve(x, 1.0 * x, 0.1 * x)}, yscale="log"
+        {"none": Curve(x, 0.0 * x, 0.0 * x), "some": Curve(x, 1.0 * x, 0.1 * x)}, options=PanelOptions(yscale="log")
     ).axes
     heights = {text.get_text(): text.get_position()[1] for text in panel.texts}
     assert heights["none"] == pytest.approx(0.0, abs=0.01)

@@ -24,7 +24,7 @@ from bootleader._core.kernels.linear import PARTS, advance_linear
 from bootleader.bandits import DRAWS
 from bootleader.bandits.linear import FEATURE_DRAWS, LINKS, PAYS
 from bootleader.policies import CONTEXTUAL_POLICIES
-from bootleader.simulation._simulate import job_of
+from bootleader.simulation._simulate import RunOptions, job_of
 from bootleader.simulation._task_schedule import DEVICE_RUNS, tasks_of
 from tests.helpers import functions_of
 from tests.simulation import device_cases, device_digests
@@ -107,8 +107,7 @@ def test_what_a_gpu_cannot_play_is_played_on_the_cpu():
     policies = (bl.ReBoot(sigma_a=1.5), bl.Giro(), bl.IMED(), discounted, bl.PHE())
 
     def devices(bandit, **options):
-        size = {"rounds": 10**4, "runs": 3, "seed": 0, "checkpoints": 1, "keep": None, "compiled": True, "delay": None}
-        return job_of(policies, bandit, device="cuda", **{**size, **options}).devices
+        return job_of(policies, bandit, RunOptions(10**4, runs=3, device="cuda", **options)).devices
 
     assert devices(BANDIT) == ("cuda", "cpu", "cpu", "cpu", "cuda")
     assert set(devices(BANDIT, compiled=False)) == {"cpu"}
@@ -118,12 +117,12 @@ def test_what_a_gpu_cannot_play_is_played_on_the_cpu():
 
 
 def test_contexts_are_played_on_the_gpu_unless_a_policy_draws_from_a_memory_of_its_own():
-    size = {"rounds": 20, "runs": 3, "seed": 0, "checkpoints": 1, "keep": None, "compiled": True, "delay": None}
+    options = RunOptions(600, runs=3, device="cuda")
     bandit = bl.LinearBandit(bl.FixedFeatures(arms=4, dimension=2), noise="bernoulli")
     policies = (bl.LinThompson(), bl.LinGiro(), bl.LinMultiplierBootstrap(), bl.AdaptiveLinReBoot())
-    assert job_of(policies, bandit, device="cuda", **size).devices == ("cuda", "cpu", "cpu", "cuda")
+    assert job_of(policies, bandit, options).devices == ("cuda", "cpu", "cpu", "cuda")
     many = bl.LinearBandit(bl.FixedFeatures(arms=600, dimension=2))
-    assert job_of((bl.LinUCB(),), many, device="cuda", **{**size, "rounds": 600}).devices == ("cpu",)
+    assert job_of((bl.LinUCB(),), many, options).devices == ("cpu",)
 
 
 def test_a_stacked_state_is_seen_as_it_was():
@@ -152,10 +151,7 @@ def test_a_cluster_gets_large_blocks():
 
 
 def _job(runs):
-    return job_of(
-        (bl.UCB1(),), BANDIT, rounds=10, runs=runs, seed=0, checkpoints=1, delay=None, keep=None, compiled=True,
-        device="cuda",
-    )  # fmt: skip
+    return job_of((bl.UCB1(),), BANDIT, RunOptions(10, runs, device="cuda"))
 
 
 def test_the_full_comparison_plays_a_billion_rounds_and_sees_a_difference(tmp_path):

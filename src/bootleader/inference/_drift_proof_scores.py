@@ -31,7 +31,7 @@ from bootleader.inference._intervals import Bounds, arm_intervals
 from bootleader.inference._log_reader import Log
 from bootleader.inference._moments import Floats, Moments, own_number
 from bootleader.inference._sample_size import visits_until
-from bootleader.inference._verdict_types import Basis, Comparison, Verdict, arm_answers, pairs_of, question_of
+from bootleader.inference._verdict_types import Basis, Comparison, Question, Verdict, arm_answers, pairs_of
 
 DOUBT: Final = 0.001  # level at which logged probabilities are said not to fit the choices
 NEEDS_FLOOR: Final = (
@@ -52,14 +52,10 @@ def past_means(log: Log, start: float = 0.0) -> Floats:
     return table
 
 
-def drift_verdict(
-    log: Log, *, low: float | None, high: float | None, floor: float | None, alpha: float, control: Any, maximize: bool,
-    margin: float | None, unit: str,
-) -> Verdict:  # fmt: skip
+def drift_verdict(log: Log, question: Question, control: Any, floor: float | None) -> Verdict:
     """The verdict over the averages of drifting means. Called by :func:`~bootleader.verdict`."""
     from bootleader.inference import _score_kernels
 
-    question = question_of(alpha, low, high, maximize, margin, unit)
     alpha, bounds = question.alpha, question.bounds
     labels = [str(name) for name in log.names]
     if len(labels) < 2:

@@ -11,29 +11,31 @@ import numpy as np
 from bootleader.inference._intervals import arm_intervals, bounds_of, check_moments, check_within, pair_intervals
 from bootleader.inference._log_reader import log_of
 from bootleader.inference._moments import Moments, checked_moments, effective_number, moments_by_arm
-from bootleader.inference._verdict_types import Basis, Verdict, arm_answers, comparisons_of, pairs_of, question_of
+from bootleader.inference._verdict_types import (
+    Basis,
+    Question,
+    Verdict,
+    arm_answers,
+    comparisons_of,
+    pairs_of,
+    question_of,
+)
 
 RECENT: Final = 0.25  # share of a log, at its end, that counts as lately
 
 
 def verdict_of_moments(
-    names: Sequence[Any],
-    moments: Moments,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    alpha: float = 0.05,
-    control: Any = None,
-    maximize: bool = True,
-    margin: float | None = None,
-    unit: str = "reward",
-    shares: Any = None,
+    names: Sequence[Any], moments: Moments, *, control: Any = None, shares: Any = None, **asked: Any
 ) -> Verdict:
-    """The verdict from running moments: what an agent or a store calls. Parameters as in :func:`verdict`.
+    """The verdict from running moments: what an agent or a store calls.
 
-    ``shares`` are the arms' shares of the visits to come; without them, of those so far.
+    ``shares`` are the arms' shares of the visits to come; without them, of those so far. ``asked`` are ``alpha``,
+    ``low``, ``high``, ``maximize``, ``margin`` and ``unit`` of :func:`verdict`.
     """
-    question = question_of(alpha, low, high, maximize, margin, unit)
+    return _answered(names, moments, question_of(**asked), control, shares)
+
+
+def _answered(names: Sequence[Any], moments: Moments, question: Question, control: Any, shares: Any) -> Verdict:
     alpha, bounds = question.alpha, question.bounds
     labels = [str(name) for name in names]
     if len(labels) < 2:
@@ -128,18 +130,18 @@ def verdict(
         rows = rows.only(~rows.holdout)  # set apart: see holdout_verdict
         if not rows.rounds:
             raise ValueError("all rows of the log are in the holdout, which always gets the control arm")
-    options: dict[str, Any] = {"alpha": alpha, "control": control, "maximize": maximize, "margin": margin, "unit": unit}
+    question = question_of(alpha, low, high, maximize, margin, unit)
     if drift:
         from bootleader.inference._drift_proof_scores import drift_verdict
 
-        return drift_verdict(rows, low=low, high=high, floor=floor, **options)
+        return drift_verdict(rows, question, control, floor)
     if floor is not None:
         raise ValueError("floor is for drift=True")
     recent = rows.arm[-max(1, math.ceil(RECENT * rows.rounds)) :]
     moments = moments_by_arm(rows.arm, rows.reward, len(rows.names))
     # Half as lately, half as over the whole log: an arm that is hardly played at present is not taken to be given up.
     shares = 0.5 * (np.bincount(recent, minlength=len(rows.names)) / len(recent) + moments.count / rows.rounds)
-    return verdict_of_moments(rows.names, moments, low=low, high=high, shares=shares, **options)
+    return _answered(rows.names, moments, question, control, shares)
 
 
 def holdout_verdict(log: Any, *, low: float | None = None, high: float | None = None, alpha: float = 0.05,

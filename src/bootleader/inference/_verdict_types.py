@@ -50,7 +50,10 @@ class Question:
     method: str
 
 
-def question_of(alpha: Any, low: Any, high: Any, maximize: bool, margin: Any, unit: Any) -> Question:
+def question_of(
+    alpha: Any = 0.05, low: Any = None, high: Any = None, maximize: bool = True, margin: Any = None,
+    unit: Any = "reward",
+) -> Question:  # fmt: skip
     """The question, if its options are accepted."""
     if not isinstance(unit, str) or not unit.strip():
         raise ValueError(f"unit must be a word for what a reward is for, such as 'visit', got {unit!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +19,21 @@ MOST_COLUMNS, MOST_ROWS = 15, 20  # that have all their names and numbers writte
 LEAST_FACTOR = 1.1  # of ratios around 1 that has the full colour, so that noise is pale
 
 
+class HeatMapText(NamedTuple):
+    """Words around a heat map; ``bar`` is beside the colours."""
+
+    title: str = ""
+    xlabel: str = ""
+    ylabel: str = ""
+    bar: str = ""
+
+
 def heat_map(
     table: npt.NDArray[np.float64],
     rows: Sequence[str],
     columns: Sequence[str],
+    text: HeatMapText = HeatMapText(),  # noqa: B008  (immutable)
     *,
-    xlabel: str = "",
-    ylabel: str = "",
-    label: str = "",
-    title: str = "",
     relative: bool = False,
     ax: Any = None,
     make: Callable[..., Figure] | None = None,
@@ -40,8 +46,8 @@ def heat_map(
         The values.
     rows, columns : sequence of str
         Their names.
-    xlabel, ylabel, label, title : str
-        Texts of the axes, the colour bar and the panel.
+    text : HeatMapText
+        Words of the panel, the axes and the colour bar.
     relative : bool
         The values are ratios: colours diverge from 1, on a log scale.
     ax : matplotlib.axes.Axes, optional
@@ -55,7 +61,7 @@ def heat_map(
         The figure that was drawn on.
     """
     if ax is None:
-        panel_width = max(min(0.66 * len(columns), WIDEST), 0.085 * len(title))
+        panel_width = max(min(0.66 * len(columns), WIDEST), 0.085 * len(text.title))
         size = (2.6 + panel_width + 0.08 * max(map(len, rows)), 1.5 + min(0.42 * len(rows), HIGHEST))
         figure = (make or Figure)(figsize=size, layout="constrained")
         panel: Any = figure.subplots()
@@ -67,20 +73,20 @@ def heat_map(
         for y, x in np.ndindex(table.shape):
             red, green, blue, _ = image.cmap(norm(table[y, x]))
             dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-            text = f"{table[y, x]:,.0f}" if abs(table[y, x]) >= 1000 else f"{table[y, x]:.3g}"
-            panel.text(x, y, text, ha="center", va="center", fontsize=8, color="white" if dark else INK)
+            number = f"{table[y, x]:,.0f}" if abs(table[y, x]) >= 1000 else f"{table[y, x]:.3g}"
+            panel.text(x, y, number, ha="center", va="center", fontsize=8, color="white" if dark else INK)
     across, down = _some(len(columns), MOST_COLUMNS), _some(len(rows), MOST_ROWS)
     slanted = max(map(len, columns)) > 7
     panel.set_xticks(across, [columns[place] for place in across], fontsize=9, rotation=40 if slanted else 0)
     panel.set_yticks(down, [rows[place] for place in down], fontsize=9)
     panel.tick_params(length=0, colors=INK)
     panel.spines[:].set_visible(False)
-    panel.set_xlabel(xlabel, color=INK)
-    panel.set_ylabel(ylabel, color=INK)
-    if title:
-        panel.set_title(title, fontsize=11, loc="left", color=INK)
+    panel.set_xlabel(text.xlabel, color=INK)
+    panel.set_ylabel(text.ylabel, color=INK)
+    if text.title:
+        panel.set_title(text.title, fontsize=11, loc="left", color=INK)
     bar = figure.colorbar(image, ax=panel, pad=0.02)
-    bar.set_label(label, fontsize=9)
+    bar.set_label(text.bar, fontsize=9)
     if isinstance(norm, LogNorm):
         bar.ax.yaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))
         bar.ax.yaxis.set_minor_formatter(NullFormatter())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -102,19 +102,31 @@ def _scale_axes(panel: Any, curves: Mapping[str, Curve], xscale: Scale, yscale: 
         panel.yaxis.set_major_formatter(FuncFormatter(plain))
 
 
+class PanelText(NamedTuple):
+    """Words around a panel."""
+
+    title: str = ""
+    subtitle: str = ""
+    xlabel: str = "round"
+    ylabel: str = "mean regret"
+
+
+class PanelOptions(NamedTuple):
+    """How a panel is drawn: its scales, where the names of the curves are, and whether dots stand for bands."""
+
+    xscale: Scale = "linear"
+    yscale: Scale = "linear"
+    labels: Labels = "end"
+    markers: bool = False
+
+
 def curves_figure(
     curves: Mapping[str, Curve],
+    text: PanelText = PanelText(),  # noqa: B008  (immutable)
+    options: PanelOptions = PanelOptions(),  # noqa: B008
     *,
     ax: Any = None,
     styles: Mapping[str, Style] | None = None,
-    xscale: Scale = "linear",
-    yscale: Scale = "linear",
-    labels: Labels = "end",
-    title: str = "",
-    subtitle: str = "",
-    ylabel: str = "mean regret",
-    xlabel: str = "round",
-    markers: bool = False,
     make: Callable[..., Figure] | None = None,
 ) -> Figure:
     """Draw one panel of curves and name them.
@@ -123,18 +135,15 @@ def curves_figure(
     ----------
     curves : mapping of str to Curve
         By name.
+    text : PanelText
+        Title, subtitle and axis labels.
+    options : PanelOptions
+        Scales of the axes; names beside the ends of the curves, or in a legend, from the highest curve to the lowest;
+        a dot at every x instead of a band.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new figure.
     styles : mapping of str to style, optional
         By name; families of policies in shades of one colour by default.
-    xscale, yscale : "linear" or "log"
-        Scales of the axes.
-    labels : "end" or "legend"
-        Names beside the ends of the curves, or in a legend, from the highest curve to the lowest.
-    title, subtitle, ylabel, xlabel : str
-        Texts.
-    markers : bool
-        Draw a dot at every x instead of a band.
     make : callable, optional
         Constructs the new figure, if it is not to be a plain one.
 
@@ -148,6 +157,7 @@ def curves_figure(
     ValueError
         If ``xscale``, ``yscale`` or ``labels`` is none of the accepted words.
     """
+    xscale, yscale, labels, markers = options
     one_of("xscale", xscale, get_args(Scale))
     one_of("yscale", yscale, get_args(Scale))
     one_of("labels", labels, get_args(Labels))
@@ -161,18 +171,18 @@ def curves_figure(
         panel = ax
         figure = panel.figure
         tidy(panel)
-    draw_curves(panel, curves, chosen, xscale=xscale, yscale=yscale, xlabel=xlabel, markers=markers)
-    panel.set_ylabel(ylabel + (" (log scale)" if yscale == "log" else ""))
+    draw_curves(panel, curves, chosen, xscale=xscale, yscale=yscale, xlabel=text.xlabel, markers=markers)
+    panel.set_ylabel(text.ylabel + (" (log scale)" if yscale == "log" else ""))
     ends = {name: float(curve.mean[-1]) for name, curve in curves.items()}
     if labels == "end":
         label_ends(panel, {name: value for name, value in ends.items() if np.isfinite(value)}, chosen)
     else:
         _legend(panel, None if ax is not None else figure, ends, beside_panel)
-    if title:
-        panel.set_title(title, fontsize=12, loc="left", color=INK, pad=22 if subtitle else 8)
-    if subtitle:
+    if text.title:
+        panel.set_title(text.title, fontsize=12, loc="left", color=INK, pad=22 if text.subtitle else 8)
+    if text.subtitle:
         panel.annotate(
-            subtitle, (0.0, 1.0), xytext=(0, 7), xycoords="axes fraction", textcoords="offset points", fontsize=9,
+            text.subtitle, (0.0, 1.0), xytext=(0, 7), xycoords="axes fraction", textcoords="offset points", fontsize=9,
             color=MUTED, annotation_clip=False,
         )  # fmt: skip
     return figure

@@ -17,7 +17,7 @@ from bootleader.simulation._tables import shortened
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from bootleader.plots import Curve
+    from bootleader.plots import Curve, Labels, Scale
     from bootleader.simulation.result import Simulation
 
 What = Literal["regret", "best_arm_share", "simple_regret", "pulls_by_rank"]
@@ -39,23 +39,33 @@ WORDS = {
 }
 
 
-def picture(
-    sim: Simulation,
-    path: str | PathLike[str] | None = None,
-    *,
-    ax: Any = None,
-    policies: Sequence[str | int] | None = None,
-    what: What = "regret",
-    xscale: Any = "linear",
-    yscale: Any = "linear",
-    band: Any = "se",
-    labels: Any = "end",
-    title: str | None = None,
-    relative_to: str | int | None = None,
-) -> Figure:
-    """Draw a quantity of some policies; the parameters are those of ``Simulation.plot``."""
-    from bootleader.plots import curves_figure, family_styles, mark_level, relative_curves, shown_figure, write
+class PictureOptions(NamedTuple):
+    """Options of ``Simulation.plot``."""
 
+    policies: Sequence[str | int] | None
+    what: What
+    xscale: Scale
+    yscale: Scale
+    band: Any
+    labels: Labels
+    title: str | None
+    relative_to: str | int | None
+
+
+def picture(sim: Simulation, path: str | PathLike[str] | None, ax: Any, options: PictureOptions) -> Figure:
+    """Draw a quantity of some policies, into a file or onto ``ax`` where one is given."""
+    from bootleader.plots import (
+        PanelOptions,
+        PanelText,
+        curves_figure,
+        family_styles,
+        mark_level,
+        relative_curves,
+        shown_figure,
+        write,
+    )
+
+    policies, what, xscale, yscale, band, labels, title, relative_to = options
     if path is not None and not isinstance(path, str | PathLike):
         raise TypeError(f"path must be the name of a file to write, such as 'regret.png', or None, got {path!r}")
     one_of("what", what, get_args(What))
@@ -69,18 +79,19 @@ def picture(
         curves = relative_curves(curves, name)
         subject, label = f"{subject} relative to {name}", f"{'regret ratio' if what == 'regret' else 'ratio'} to {name}"
     heading = f"{subject} over {counted(sim.runs, 'run')}" if title is None else title
-    figure = curves_figure(
-        {sim.policies[place]: curves[sim.policies[place]] for place in places},
-        ax=ax,
-        styles=family_styles(sim.policies),  # of all: a policy looks the same in every picture
-        xscale=xscale,
-        yscale=yscale,
-        labels=labels,
+    by_rank = what == "pulls_by_rank"
+    text = PanelText(
         title=heading,
         subtitle=shortened(text_of(sim.bandit)) if title is None else "",
+        xlabel="arm's true rank (1 is the best)" if by_rank else "round",
         ylabel=f"{label}, {band_words}" if band_words and len(label) < LONG else f"{label}\n{band_words}".rstrip(),
-        xlabel="arm's true rank (1 is the best)" if what == "pulls_by_rank" else "round",
-        markers=what == "pulls_by_rank",
+    )
+    figure = curves_figure(
+        {sim.policies[place]: curves[sim.policies[place]] for place in places},
+        text,
+        PanelOptions(xscale, yscale, labels, markers=by_rank),
+        ax=ax,
+        styles=family_styles(sim.policies),  # of all: a policy looks the same in every picture
         make=shown_figure if path is None else None,
     )
     if divisor is not None:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,20 @@ from bootleader.simulation.result import Simulation
 
 LONGEST = 2**62  # rounds
 LAST_RUN = 2**62  # number of a first run
+
+
+class RunOptions(NamedTuple):
+    """What :func:`simulate` was asked to play, before it is validated."""
+
+    rounds: Any
+    runs: Any
+    seed: Any = 0
+    checkpoints: Any = 200
+    delay: Any = None
+    keep: Any = None
+    compiled: Any = True
+    device: Any = "cpu"
+    first_run: Any = 0
 
 
 def simulate(
@@ -112,20 +126,15 @@ def simulate(
     (1, 8)
     """
     named = named_policies(policies)
-    job = job_of(
-        tuple(named.values()), bandit, rounds=rounds, runs=runs, seed=seed, checkpoints=checkpoints, delay=delay,
-        keep=keep, compiled=compiled, first_run=first_run, device=device,
-    )  # fmt: skip
+    options = RunOptions(rounds, runs, seed, checkpoints, delay, keep, compiled, device, first_run)
+    job = job_of(tuple(named.values()), bandit, options)
     validate_execution(executor, n_jobs, job.device)
     with progress_callback(progress, job.runs * len(named)) as report:
         (gathered,) = play([job], executor, n_jobs, report)
     return simulation_of(tuple(named), job, gathered)
 
 
-def job_of(
-    policies: tuple[Any, ...], bandit: Any, *, rounds: int, runs: int, seed: int, checkpoints: Any, delay: Any,
-    keep: Any, compiled: bool, first_run: int = 0, device: Any = "cpu",
-) -> Job:  # fmt: skip
+def job_of(policies: tuple[Any, ...], bandit: Any, options: RunOptions) -> Job:
     """A validated job."""
     if isinstance(bandit, type):
         raise TypeError(f"bandit must be an object, such as {bandit.__name__}(...), got the class {bandit.__name__}")
@@ -135,29 +144,29 @@ def job_of(
             f"pay(arm, t, rng); got {bandit!r}"
         )
     arms = whole("the bandit's number of arms", bandit.arms, 2)
-    rounds = whole("rounds", rounds, 1, LONGEST, "from 1 to 2**62")
+    rounds = whole("rounds", options.rounds, 1, LONGEST, "from 1 to 2**62")
     if rounds < arms:
         raise ValueError(f"rounds must be at least the number of arms, {arms}, got {rounds}")
     for policy in policies:
         validate_pair(policy, bandit)
         if isinstance(policy, Policy | ContextualPolicy):
             _validate_policy(policy, bandit, arms)
-    if delay is not None and has_contexts(bandit):
-        raise ValueError(f"delay must be None for a bandit with contexts, got {delay!r}")
-    if keep is not None:
-        one_of("keep", keep, ("curves",))
+    if options.delay is not None and has_contexts(bandit):
+        raise ValueError(f"delay must be None for a bandit with contexts, got {options.delay!r}")
+    if options.keep is not None:
+        one_of("keep", options.keep, ("curves",))
     return Job(
         policies=policies,
         bandit=bandit,
         rounds=rounds,
-        runs=whole("runs", runs, 1),
-        seed=seed_of(seed),
-        checkpoints=checkpoint_rounds(rounds, checkpoints),
-        compiled=bool(compiled),
-        delay=delay_from(delay),
-        keep_curves=keep is not None,
-        first_run=whole("first_run", first_run, 0, LAST_RUN, "from 0 to 2**62"),
-        device=one_of("device", device, ("cpu", "cuda")),
+        runs=whole("runs", options.runs, 1),
+        seed=seed_of(options.seed),
+        checkpoints=checkpoint_rounds(rounds, options.checkpoints),
+        compiled=bool(options.compiled),
+        delay=delay_from(options.delay),
+        keep_curves=options.keep is not None,
+        first_run=whole("first_run", options.first_run, 0, LAST_RUN, "from 0 to 2**62"),
+        device=one_of("device", options.device, ("cpu", "cuda")),
     )
 
 

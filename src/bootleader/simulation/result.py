@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bootleader._core.changes_and_delays import Delay
 from bootleader.simulation import _curves, _merge, _tables
 from bootleader.simulation import _result_files as _files
-from bootleader.simulation._result_plot import What, picture
+from bootleader.simulation._result_plot import PictureOptions, What, picture
 from bootleader.simulation._statistics import Comparison, Correction, Method, compared
 from bootleader.simulation._true_means import true_means
 
@@ -340,10 +340,8 @@ class Simulation:
         ValueError
             If the simulation has no such policy, or an argument is none of the accepted ones.
         """
-        return picture(
-            self, path, ax=ax, policies=policies, what=what, xscale=xscale, yscale=yscale, band=band, labels=labels,
-            title=title, relative_to=relative_to,
-        )  # fmt: skip
+        options = PictureOptions(policies, what, xscale, yscale, band, labels, title, relative_to)
+        return picture(self, path, ax, options)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write everything to one ``.npz`` file (plain arrays, no pickle), whole or not at all.

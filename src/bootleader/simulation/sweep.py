@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from bootleader._core.validation import counted, one_of
 from bootleader.simulation._simulate import (
+    RunOptions,
     job_of,
     named_policies,
     progress_callback,
@@ -106,18 +107,14 @@ def sweep(
     values = _values(parameters)
     cells = [dict(zip(values, combination, strict=True)) for combination in itertools.product(*values.values())]
     validate_execution(executor, n_jobs, one_of("device", device, ("cpu", "cuda")))
+    options = RunOptions(rounds, runs, seed, checkpoints, delay, keep, compiled, device)
     jobs: list[Job] = []
     names: list[tuple[str, ...]] = []
     for cell in cells:
         try:
             policies, bandit = _made(make, cell)
             named = named_policies(policies)
-            jobs.append(
-                job_of(
-                    tuple(named.values()), bandit, rounds=rounds, runs=runs, seed=seed, checkpoints=checkpoints,
-                    delay=delay, keep=keep, compiled=compiled, device=device,
-                )
-            )  # fmt: skip
+            jobs.append(job_of(tuple(named.values()), bandit, options))
         except Exception as error:
             error.add_note(f"in the cell {_in_words(cell)} of the sweep")
             raise
@@ -259,7 +256,7 @@ class Sweep:
         >>> found = bl.sweep(make, sigma_a=[0.5, 1.5], gap=[0.1, 1.0], rounds=50, runs=4)
         >>> figure = found.heat_map(x="gap", y="sigma_a")
         """
-        from bootleader.plots import family_of, heat_map, shown_figure, write
+        from bootleader.plots import HeatMapText, family_of, heat_map, shown_figure, write
 
         one_of("value", value, VALUES)
         across, down = self._axes(x, y, fixed)
@@ -280,9 +277,8 @@ class Sweep:
             which = f"{policy}: " if policy is not None and down is not None else ""
             title = ", ".join([which + label, *(f"{name} = {number}" for name, number in fixed.items())])
         figure = heat_map(
-            table, list(map(_short, rows)), list(map(_short, columns)), xlabel=across, ylabel=down or "",
-            label=label, title=title, relative=relative_to is not None, ax=ax,
-            make=shown_figure if path is None else None,
+            table, list(map(_short, rows)), list(map(_short, columns)), HeatMapText(title, across, down or "", label),
+            relative=relative_to is not None, ax=ax, make=shown_figure if path is None else None,
         )  # fmt: skip
         if path is not None:
             write(figure, path)
