@@ -63,7 +63,7 @@ def test_a_policy_is_an_immutable_value(policy: Any) -> None:
 
 @pytest.mark.parametrize("bandit", BANDITS)
 def test_compiled_play_is_plain_play_bit_for_bit(policy: Any, bandit: str) -> None:
-    size = {"rounds": 300 if isinstance(policy.rule, bl.LinearRule) else 100, "runs": 2, "seed": 3}
+    size = {"rounds": 150 if isinstance(policy.rule, bl.LinearRule) else 60, "runs": 2, "seed": 3}
     assert_same_simulation(*(bl.simulate(policy, BANDITS[bandit], **size, compiled=flag) for flag in (True, False)))  # type: ignore[arg-type]
 
 
