@@ -176,7 +176,7 @@ def test_a_program_of_the_gallery_draws_its_picture(program, tmp_path, monkeypat
     """In this process and with fewer runs: what is drawn here is not kept."""
 
     def small(function):
-        return lambda *given, **options: function(*given, **{**options, "runs": min(options["runs"], 32)})
+        return lambda *given, **options: function(*given, **{**options, "runs": min(options["runs"], 8)})
 
     monkeypatch.chdir(tmp_path)
     for name in ("simulate", "sweep"):

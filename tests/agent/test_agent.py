@@ -11,7 +11,7 @@ import pytest
 import bootleader as bl
 from bootleader.policies import POLICIES
 from tests.agent.rewards import fed
-from tests.helpers import COLOURS, agent_of, run_python
+from tests.helpers import COLOURS, agent_of
 
 
 def test_two_calls_find_the_best_arm() -> None:
@@ -160,17 +160,6 @@ def test_eight_threads_lose_nothing() -> None:
     assert not agent.open_decisions
 
 
-def test_importing_and_making_an_agent_compiles_nothing() -> None:
-    script = (
-        "import sys, bootleader as bl\n"
-        "agent = bl.Agent(bl.AdaptiveReBoot(), [str(k) for k in range(100)], seed=1)\n"
-        "for _ in range(300): agent.update(agent.pull(), 1.0 * len(agent.pull()))\n"
-        "agent.decide(), bl.Agent.from_json(agent.to_json()).pull()\n"
-        "print([name for name in ('numba', 'pandas', 'matplotlib') if name in sys.modules])\n"
-    )
-    assert run_python(script).strip() == "[]"
-
-
 def test_the_summary_and_the_repr_tell_what_there_is() -> None:
     agent = agent_of()
     agent.update_many(["blue", "blue", "green"], [1.0, 3.0, 5.0])
@@ -201,18 +190,6 @@ def test_names_that_could_mislead_a_terminal_are_shown_escaped() -> None:
     assert "\x1b" not in str(caught.value)
     assert len(str(caught.value)) < 800
     assert repr(bl.Agent.from_json(agent.to_json())) == shown
-
-
-def test_the_first_decision_imports_nothing() -> None:
-    """Under the lock: 66 modules of scipy took 180 to 540 milliseconds."""
-    run_python(
-        "import sys, bootleader as bl\n"
-        "agent = bl.Agent(bl.AdaptiveReBoot(), ['a', 'b'], seed=1)\n"
-        "agent.update_many(['a', 'b'] * 4, [1.0, 2.0, 3.0, 5.0] * 2)\n"
-        "before = set(sys.modules)\n"
-        "agent.decide()\n"
-        "assert set(sys.modules) == before, set(sys.modules) - before\n"
-    )
 
 
 def test_every_change_has_a_version_of_its_own() -> None:

@@ -2,57 +2,59 @@
 
 from __future__ import annotations
 
-import pytest
-
-import bootleader as bl
 from tests.helpers import run_python
 
 # What is compiled, as numba has specialised it. Nothing of it may change once the agent is there.
-PRELUDE = """
+IN_ONE_PROCESS = """
 import sys
 import bootleader as bl
+from bootleader.agent import _large_k
+
+KERNELS = "bootleader.agent._large_k_kernels"
 
 def names(n): return [str(k) for k in range(n)]
-
-def compiled():
-    module = sys.modules.get("bootleader.agent._large_k_kernels")
-    return [] if module is None else [len(kernel.signatures) for kernel in module.KERNELS]
 
 def play(agent):
     for k in range(3 * len(agent.arms)):
         agent.update(agent.pull(), float(k % 7))
     bl.Agent.from_json(agent.to_json()).pull()
+
+def ready_at_once(make):
+    sys.modules.pop(KERNELS, None)  # its functions are compiled anew,
+    _large_k.compile_kernels.cache_clear()  # and for every policy
+    agent = make()
+    for act in (lambda agent: None, play):
+        act(agent)
+        compiled = [len(kernel.signatures) for kernel in sys.modules[KERNELS].KERNELS]
+        assert compiled == [1] * 5, compiled
+
+def with_arms(policy, arms): return bl.Agent(policy, names(arms), seed=1)
+
+def grown(agent):
+    agent.add_arm("last")
+    return agent
+
+def merged(agent):
+    agent.merge(bl.Agent(agent.policy, names(190) + ["last"]))
+    return agent
+
+# Few arms, or a policy that draws nothing, compile nothing.
+play(with_arms(bl.AdaptiveReBoot(), 191))
+play(with_arms(bl.UCB1(), 600))
+assert "numba" not in sys.modules
+
+ready_at_once(lambda: with_arms(bl.AdaptiveReBoot(), 192))
+ready_at_once(lambda: with_arms(bl.StudentThompson(), 192))
+ready_at_once(lambda: with_arms(bl.ThompsonSampling(), 512))
+ready_at_once(lambda: with_arms(bl.FollowTheLeader(), 512))
+few = with_arms(bl.AdaptiveReBoot(), 191)
+ready_at_once(lambda: grown(few))
+few = with_arms(bl.AdaptiveReBoot(), 191)
+ready_at_once(lambda: merged(few))
+document = with_arms(bl.AdaptiveReBoot(), 192).to_json()
+ready_at_once(lambda: bl.Agent.from_json(document))
 """
-READY = "assert compiled() == [1] * 5, compiled()\n"
-UNTOUCHED = "assert 'numba' not in sys.modules\n"
 
 
-@pytest.mark.parametrize(
-    ("policy", "arms"),
-    [("AdaptiveReBoot()", 192), ("StudentThompson()", 192), ("ThompsonSampling()", 512), ("FollowTheLeader()", 512)],
-)
-def test_an_agent_compiles_when_it_is_made(policy: str, arms: int) -> None:
-    run_python(PRELUDE + f"agent = bl.Agent(bl.{policy}, names({arms}), seed=1)\n{READY}play(agent)\n{READY}")
-
-
-@pytest.mark.parametrize(
-    "grow", ["agent.add_arm('last')", "agent.merge(bl.Agent(agent.policy, names(190) + ['last']))"]
-)
-def test_an_agent_compiles_when_it_comes_to_have_so_many_arms(grow: str) -> None:
-    run_python(
-        PRELUDE
-        + f"agent = bl.Agent(bl.AdaptiveReBoot(), names(191), seed=1)\n{UNTOUCHED}{grow}\n{READY}play(agent)\n{READY}"
-    )
-
-
-def test_an_agent_compiles_when_it_is_loaded() -> None:
-    document = bl.Agent(bl.AdaptiveReBoot(), [str(k) for k in range(192)], seed=1).to_json()
-    run_python(PRELUDE + f"agent = bl.Agent.from_json({document!r})\n{READY}")
-
-
-def test_few_arms_compile_nothing() -> None:
-    run_python(
-        PRELUDE
-        + f"play(bl.Agent(bl.AdaptiveReBoot(), names(191), seed=1))\n{UNTOUCHED}"
-        + f"play(bl.Agent(bl.UCB1(), names(600), seed=1))\n{UNTOUCHED}"
-    )
+def test_an_agent_compiles_when_it_is_made_grows_or_is_loaded() -> None:
+    run_python(IN_ONE_PROCESS)

@@ -83,8 +83,8 @@ def numbers_in(document):
     return sorted(found)
 
 
-def used(policy, **options):
-    """What an agent does in 300 rounds of an eventful life: choices, probabilities and documents."""
+def used(policy, until=300, **options):
+    """What an agent does in 300 rounds of an eventful life: choices, probabilities ``until`` a round, and documents."""
     rng = np.random.default_rng(5)
     agent = bl.Agent(policy, ["a", "b", "c", "d"], seed=11, clock=lambda: 1000.0, **options)
     chosen, probabilities, waiting = [], [], []
@@ -98,9 +98,10 @@ def used(policy, **options):
         if step == 150:
             agent.resume_arm("b")
         if step % 3 == 0:
-            decision = agent.decide(probability=step % 9 == 0)
+            decision = agent.decide(probability=step % 9 == 0 and step < until)
             chosen.append(decision.arm)
-            probabilities.append(decision.probability or 0.0)
+            if step < until:
+                probabilities.append(decision.probability or 0.0)
             waiting.append(decision)
             if step % 6 == 0:
                 late = waiting.pop(0)
@@ -119,10 +120,13 @@ def used(policy, **options):
     }
 
 
-def recorded():
-    """All digests."""
+def recorded(drawn_until=300):
+    """All digests; probabilities that are drawn, each from a thousand choices, until a round."""
     half_life = "half_life" if "half_life" in bl.Agent.__init__.__kwdefaults__ else "discount"
-    agents = {f"agent {name}": used(policy) for name, policy in POLICIES.items()}
+    drawn = {name for name, policy in POLICIES.items() if isinstance(policy.rule, bl.HistoryRule)}
+    agents = {
+        f"agent {name}": used(policy, until=drawn_until if name in drawn else 300) for name, policy in POLICIES.items()
+    }
     agents |= {f"agent {name} costs": used(POLICIES[name], maximize=False) for name in ("reboot", "adaptive")}
     agents |= {
         f"agent {name} half-life": used(POLICIES[name], **{half_life: 50.0}) for name in ("reboot", "adaptive", "ucb1")

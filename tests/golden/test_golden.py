@@ -13,12 +13,12 @@ PROMISED = 1e-9  # error of a probability
 
 
 def is_same(entry: Any, golden: Any) -> bool:
-    """Bit for bit; probabilities to what is promised."""
+    """Bit for bit; probabilities, the first ones or all, to what is promised."""
     if not isinstance(golden, dict):
         return bool(entry == golden)
     entry, golden = dict(entry), dict(golden)
     found, wanted = entry.pop("probabilities", []), golden.pop("probabilities", [])
-    return entry == golden and np.shape(found) == np.shape(wanted) and np.allclose(found, wanted, 0.0, 2.0 * PROMISED)
+    return entry == golden and np.allclose(found, wanted[: len(found)], 0.0, 2.0 * PROMISED)
 
 
 @pytest.mark.long
@@ -26,8 +26,9 @@ def is_same(entry: Any, golden: Any) -> bool:
     (platform.system(), platform.machine()) != ("Linux", "x86_64"),
     reason="recorded with the mathematical functions of Linux on x86-64",
 )
-def test_every_number_is_the_recorded_one() -> None:
-    golden, now = json.loads(GOLDEN.read_text(encoding="utf-8")), recorded()
+@pytest.mark.parametrize("drawn_until", [60, pytest.param(300, marks=pytest.mark.slow)])
+def test_every_number_is_the_recorded_one(drawn_until: int) -> None:
+    golden, now = json.loads(GOLDEN.read_text(encoding="utf-8")), recorded(drawn_until)
     different = [name for name in golden if name not in now or not is_same(now[name], golden[name])]
     assert not different, f"{len(different)} of {len(golden)} differ: {different[:10]}"
     assert now.keys() == golden.keys()

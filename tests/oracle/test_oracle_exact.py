@@ -60,15 +60,17 @@ def costs_a_kernel(policy: bl.Policy, bandit: bl.Bandit) -> bool:
     )
 
 
+# A third of all pairs in the fast tier, all of them in the slow one: laws and draws do not know of each other. Each
+# policy meets six bandits, and each bandit policies with laws and with resampling.
 PAIRS = [
     pytest.param(
         policy.policy,
         bandit.bandit,
         id=f"{policy.id}-{bandit.id}",
-        marks=[pytest.mark.slow] if costs_a_kernel(policy.policy, bandit.bandit) else [],
+        marks=[pytest.mark.slow] if (row + column) % 3 or costs_a_kernel(policy.policy, bandit.bandit) else [],
     )
-    for policy in POLICY_CASES
-    for bandit in BANDIT_CASES
+    for row, policy in enumerate(POLICY_CASES)
+    for column, bandit in enumerate(BANDIT_CASES)
 ]
 
 
@@ -91,7 +93,7 @@ def test_kernel_equals_the_loop_in_long_runs(policy, bandit):
 )
 def test_kernel_equals_the_loop_in_a_full_block(policy, arms):
     bandit = bl.GaussianBandit(bl.Uniform(5, 7, arms=arms))
-    assert_same_bits(Block(policy, bandit, 1, 0, 64, 120, checkpoint_rounds(120, 9)))
+    assert_same_bits(Block(policy, bandit, 1, 0, 64, 60, checkpoint_rounds(60, 9)))
 
 
 @pytest.mark.parametrize(

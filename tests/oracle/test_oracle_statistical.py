@@ -10,7 +10,7 @@ policies with a mistake, which must be rejected at the same level.
 from __future__ import annotations
 
 from copy import deepcopy
-from itertools import pairwise, product
+from itertools import cycle, pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,12 +25,14 @@ from tests.oracle.cases import BANDIT_CASES, BANDITS_BY_ID, POLICIES_BY_ID, POLI
 
 LEVEL = 1e-3
 
-# Every policy on the bandit on which policies differ most (fixed means), and on one other, in rotation.
+# Every class of policies on the bandit on which policies differ most (fixed means). Every other bandit once, with all
+# policies in rotation, those first that are the second or third of their class.
+FIRST_OF_CLASS = {type(case.policy): case.id for case in reversed(POLICY_CASES)}.values()
+IN_ROTATION = sorted((case.id for case in POLICY_CASES), key=lambda policy: policy in FIRST_OF_CLASS)
 OTHERS = [case.id for case in BANDIT_CASES if case.id != "gaussian"]
 REGRET_SELECTION = [
-    (policy.id, bandit)
-    for place, policy in enumerate(POLICY_CASES)
-    for bandit in ("gaussian", OTHERS[place % len(OTHERS)])
+    *((policy, "gaussian") for policy in FIRST_OF_CLASS),
+    *zip(cycle(IN_ROTATION), OTHERS, strict=False),
 ]
 EVERYTHING = [(policy.id, bandit.id) for policy, bandit in product(POLICY_CASES, BANDIT_CASES)]
 
@@ -57,9 +59,10 @@ SUBTLE_MISTAKES = {
 }
 
 
-def regret_p_value(policy: Any, twin: Any, bandit_id: str, rounds: int, naive_runs: int) -> float:
+def regret_p_value(policy: Any, twin: Any, bandit_id: str, rounds: int, naive_runs: int = 68, runs: int = 400) -> float:
+    """P-value of the comparison. The variance of ranks goes with 1 / runs + 1 / naive_runs."""
     case = BANDITS_BY_ID[bandit_id]
-    library = bl.simulate(policy, case.bandit, rounds=rounds, runs=1_500, seed=11, checkpoints=1).final_regret[0]
+    library = bl.simulate(policy, case.bandit, rounds=rounds, runs=runs, seed=11, checkpoints=1).final_regret[0]
     oracle = naive.final_regrets(twin, case.twin, rounds, naive_runs, seed=12)
     return float(stats.mannwhitneyu(rounded(library), rounded(oracle)).pvalue)
 
@@ -135,14 +138,15 @@ def test_the_pool_is_renewed_when_pulls_have_grown_by_a_twentieth():
 @pytest.mark.parametrize(("policy", "bandit"), REGRET_SELECTION)
 def test_final_regret(policy, bandit):
     case = POLICIES_BY_ID[policy]
-    assert regret_p_value(case.policy, case.twin, bandit, rounds=70, naive_runs=60) > LEVEL / len(REGRET_SELECTION)
+    assert regret_p_value(case.policy, case.twin, bandit, rounds=70) > LEVEL / len(REGRET_SELECTION)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("policy", "bandit"), EVERYTHING)
 def test_final_regret_of_every_pair(policy, bandit):
     case = POLICIES_BY_ID[policy]
-    assert regret_p_value(case.policy, case.twin, bandit, rounds=150, naive_runs=400) > LEVEL / len(EVERYTHING)
+    p = regret_p_value(case.policy, case.twin, bandit, rounds=150, naive_runs=400, runs=1_500)
+    assert p > LEVEL / len(EVERYTHING)
 
 
 @pytest.mark.parametrize("name", MISTAKES | SUBTLE_MISTAKES)
@@ -156,4 +160,4 @@ def test_a_mistake_in_the_index_is_rejected(name):
 def test_a_mistake_in_the_regret_is_rejected(name):
     mistake = MISTAKES[name]
     twin = naive.ByIndex(mistake.wrong, mistake.initial_pulls)
-    assert regret_p_value(mistake.policy, twin, "gaussian", rounds=70, naive_runs=60) < LEVEL / len(REGRET_SELECTION)
+    assert regret_p_value(mistake.policy, twin, "gaussian", rounds=70) < LEVEL / len(REGRET_SELECTION)

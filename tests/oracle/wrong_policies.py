@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tests.oracle.naive import Index, draw_weights, reboot
+from tests.oracle.naive import Index, draw_weights, mean, reboot
 from tests.oracle.naive_bandits import Rng
 
 
@@ -14,22 +14,22 @@ def reboot_variance(sigma_a: float) -> Index:
     """The paper's efficient-implementation section: RSS/s^2, which is vanilla and has no exploration aid."""
 
     def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
-        rss = np.sum((y - y.mean()) ** 2)
-        return float(rng.normal(y.mean(), math.sqrt(rss) / len(y)))
+        rss = np.sum((y - mean(y)) ** 2)
+        return float(rng.normal(mean(y), math.sqrt(rss) / len(y)))
 
     return index
 
 
 def reboot_divisor(sigma_a: float) -> Index:
     """Pseudo residuals added, but the mean taken over s instead of s + 2."""
-    return lambda y, rng, arm, t: float(y.mean() + (reboot(sigma_a)(y, rng, arm, t) - y.mean()) * (len(y) + 2) / len(y))
+    return lambda y, rng, arm, t: float(mean(y) + (reboot(sigma_a)(y, rng, arm, t) - mean(y)) * (len(y) + 2) / len(y))
 
 
 def reboot_one_pseudo_residual(sigma_a: float) -> Index:
     def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
         s = len(y)
-        residuals = np.append(y - y.mean(), math.sqrt(s + 2) * sigma_a)
-        return float(y.mean() + np.sum(rng.standard_normal(s + 1) * residuals) / (s + 2))
+        residuals = np.append(y - mean(y), math.sqrt(s + 2) * sigma_a)
+        return float(mean(y) + np.sum(rng.standard_normal(s + 1) * residuals) / (s + 2))
 
     return index
 
@@ -63,7 +63,7 @@ def student_freedom() -> Index:
 
     def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
         s = len(y)
-        return float(rng.normal(y.mean(), math.sqrt(np.sum((y - y.mean()) ** 2) / (s * (s - 1)))))
+        return float(rng.normal(mean(y), math.sqrt(np.sum((y - mean(y)) ** 2) / (s * (s - 1)))))
 
     return index
 
@@ -74,13 +74,13 @@ def mammen_swapped(sigma_a: float) -> Index:
     def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
         s = len(y)
         pseudo = math.sqrt(s + 2) * sigma_a
-        residuals = np.concatenate([y - y.mean(), [pseudo, -pseudo]])
+        residuals = np.concatenate([y - mean(y), [pseudo, -pseudo]])
         weights = -draw_weights("mammen", s + 2, rng)
-        return float(y.mean() + np.sum(weights * residuals) / (s + 2))
+        return float(mean(y) + np.sum(weights * residuals) / (s + 2))
 
     return index
 
 
 def ucb1_factor(sd: float = 1.0) -> Index:
     """The 2 forgotten under the root."""
-    return lambda y, rng, arm, t: float(y.mean() + sd * math.sqrt(math.log(t) / len(y)))
+    return lambda y, rng, arm, t: float(mean(y) + sd * math.sqrt(math.log(t) / len(y)))

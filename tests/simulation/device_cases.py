@@ -139,10 +139,39 @@ class Inline(Executor):
         return future
 
 
+def use_blocks_of(threads):
+    """Make the blocks of index kernels that small, and the others smaller: each idle thread costs the simulator time.
+
+    Shared memory becomes smaller in proportion, so that as many arms fit into it as on a GPU.
+    """
+    from bootleader._core.cuda import index_kernel, linear_kernel, reductions
+
+    table, ratio = 8 * index_kernel.LAYERS, index_kernel.THREADS[0] // threads
+    index_kernel.SHARED_BYTES = table + (index_kernel.SHARED_BYTES - table) // ratio
+    index_kernel.THREADS = tuple(width // ratio for width in index_kernel.THREADS)
+    linear_kernel.THREADS = reductions.THREADS = 4
+    index_kernel.kernel_for.cache_clear()
+
+
+def compare_curves():
+    """Two chunks, of which the first has two groups of runs, and all that is kept of each run."""
+    use_blocks_of(64)
+    size = {"rounds": 12, "runs": 70, "seed": 3, "checkpoints": [1, 5, 7], "keep": "curves"}
+    reboot = bl.ReBoot(sigma_a=1.5)
+    on_gpu = bl.simulate([reboot, bl.Giro()], BANDITS[0], device="cuda", **size)
+    on_cpu = bl.simulate([reboot, bl.Giro()], BANDITS[0], **size)
+    differ = differences(on_gpu, on_cpu, kept=True)
+    in_tasks = bl.simulate([reboot, bl.Giro()], BANDITS[0], device="cuda", executor=Inline(), **size)
+    differ += differences(in_tasks, on_cpu, kept=True)
+    print("curves", on_gpu.devices, "differ" if differ else "equal", *differ)
+
+
 def main():
     """Compare on the simulator, and print what differs."""
     from bootleader.simulation import _device_runs
 
+    compare_curves()
+    use_blocks_of(8)
     assert bl.simulate(bl.UCB1(), BERNOULLI, rounds=9, runs=2, device="cuda").devices == ("cuda",)
     for policy, bandit in small_cases():
         size = {"rounds": max(26, bandit.arms + 6), "runs": 3, "seed": 3, "checkpoints": 3}
@@ -157,14 +186,6 @@ def main():
         assert on_gpu.devices == ("cuda",)
         differ = differences(on_gpu, bl.simulate(policy, bandit, compiled=False, **size))
         print(repr(policy), type(bandit.features).__name__, bandit.noise, "differ" if differ else "equal", *differ)
-    size = {"rounds": 12, "runs": 150, "seed": 3, "checkpoints": [1, 5, 7], "keep": "curves"}  # two chunks
-    reboot = bl.ReBoot(sigma_a=1.5)
-    on_gpu = bl.simulate([reboot, bl.Giro()], BANDITS[0], device="cuda", **size)
-    on_cpu = bl.simulate([reboot, bl.Giro()], BANDITS[0], **size)
-    differ = differences(on_gpu, on_cpu, kept=True)
-    in_tasks = bl.simulate([reboot, bl.Giro()], BANDITS[0], device="cuda", executor=Inline(), **size)
-    differ += differences(in_tasks, on_cpu, kept=True)
-    print("curves", on_gpu.devices, "differ" if differ else "equal", *differ)
 
 
 if __name__ == "__main__":

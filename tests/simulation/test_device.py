@@ -45,7 +45,7 @@ def test_the_simulated_gpu_plays_as_the_cpu_does():
     lines = done.stdout.splitlines()
     assert len(lines) == len(list(device_cases.small_cases())) + len(list(device_cases.context_cases())) + 1
     assert [line for line in lines if not line.endswith("equal")] == []
-    assert lines[-1].startswith("curves ('cuda', 'cpu')")
+    assert lines[0].startswith("curves ('cuda', 'cpu')")
 
 
 CONTEXTUAL = [policy.rule.law for policy in CONTEXTUAL_POLICIES if isinstance(policy.rule, bl.LinearRule)]
@@ -178,11 +178,3 @@ def test_a_simulation_says_where_it_was_played(tmp_path):
     assert (mixed + more).devices == ("cuda", "cpu, cuda")
     mixed.save(tmp_path / "mixed.npz")
     assert bl.Simulation.load(tmp_path / "mixed.npz").devices == ("cuda", "cpu")
-
-
-def test_the_cpu_needs_no_cuda():
-    code = (
-        "import sys, bootleader as bl; bl.simulate(bl.UCB1(), bl.BernoulliBandit([0.2, 0.8]), rounds=9, runs=2); "
-        "assert not [name for name in sys.modules if name.startswith(('numba.cuda', 'bootleader._core.cuda'))]"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -168,13 +165,3 @@ def test_a_figure_that_is_written_is_not_kept_by_pyplot(sim, tmp_path):
     plt.close("all")
     sim.plot(tmp_path / "a.png")
     assert plt.get_fignums() == []
-
-
-def test_plotting_does_not_import_pyplot():
-    """Only a program that has imported pyplot itself gets figures that pyplot keeps."""
-    program = (
-        "import sys, bootleader as bl\n"
-        "bl.simulate(bl.UCB1(), bl.GaussianBandit([1.0, 0.0]), rounds=5, runs=1, compiled=False).plot()\n"
-        "assert 'matplotlib.pyplot' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)

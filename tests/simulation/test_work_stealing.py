@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader._core.kernels import lanes as lane_memory
+from bootleader._core.kernels import lockstep_state
 from bootleader._core.rules import IndexRule
 from bootleader.simulation import _blocks as blocks
 from bootleader.simulation import _kernel_choice as kernels
@@ -40,7 +40,7 @@ def new_lanes(block):
     runs = Runs.of(block)
     known_sd = blocks._known_sd(block.policy, runs)
     fourth = block.policy.rule.fourth_moment
-    return lane_memory.new_lanes(runs.parameters, runs.streams, known_sd, runs.gap, runs.trajectory, fourth)
+    return lockstep_state.new_lanes(runs.parameters, runs.streams, known_sd, runs.gap, runs.trajectory, fourth)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 7, 31, ROUNDS - 1])

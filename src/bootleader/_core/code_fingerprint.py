@@ -14,6 +14,7 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -47,23 +48,33 @@ def references(function: Any) -> Iterator[Any]:
 
 
 def _named_in(code: types.CodeType, names: dict[str, Any]) -> Iterator[Any]:
-    found: Any = None  # a module whose attribute comes next
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            if found is not None:  # as f is in f(g(x))
-                yield found
-            found = names.get(instruction.argval)
-        elif isinstance(found, types.ModuleType) and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            found = getattr(found, instruction.argval, None)
-        else:
-            if found is not None:
-                yield found
-            found = None
-    if found is not None:
-        yield found
+    for name, *attributes in _lookups(code):
+        found = names.get(name)
+        for attribute in attributes:
+            if not isinstance(found, types.ModuleType):
+                break
+            found = getattr(found, attribute, None)
+        if found is not None:
+            yield found
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _named_in(constant, names)
+
+
+@cache  # one function is part of the digests of many kernels and cells
+def _lookups(code: types.CodeType) -> list[list[str]]:
+    """Every global name that code loads, in order, each with the attributes that are loaded of it at once."""
+    lookups: list[list[str]] = []
+    follows = False
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            lookups.append([instruction.argval])
+            follows = True
+        elif follows and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            lookups[-1].append(instruction.argval)
+        else:
+            follows = False
+    return lookups
 
 
 def _add(sha: Any, item: Any, seen: dict[int, int]) -> None:
@@ -98,7 +109,7 @@ def _add_function(sha: Any, function: types.FunctionType, seen: dict[int, int]) 
         sha.update(f"again {seen[id(function)]}".encode())
         return
     seen[id(function)] = len(seen)
-    _add_code(sha, function.__code__)
+    sha.update(_code_bytes(function.__code__))
     _add(sha, function.__defaults__ or (), seen)
     if function.__kwdefaults__:
         _add(sha, sorted(function.__kwdefaults__.items()), seen)
@@ -108,14 +119,17 @@ def _add_function(sha: Any, function: types.FunctionType, seen: dict[int, int]) 
         _add(sha, compiled_form, seen)
 
 
-def _add_code(sha: Any, code: types.CodeType) -> None:
-    sha.update(code.co_code)
-    sha.update(repr((code.co_varnames, code.co_names, code.co_freevars, code.co_argcount)).encode())
+@cache
+def _code_bytes(code: types.CodeType) -> bytes:
+    """Instructions, names and constants, without the docstring."""
+    parts = [code.co_code, repr((code.co_varnames, code.co_names, code.co_freevars, code.co_argcount)).encode()]
     for constant in code.co_consts[1:] if _has_docstring(code) else code.co_consts:
         if isinstance(constant, types.CodeType):
-            _add_code(sha, constant)
+            parts.append(_code_bytes(constant))
         else:  # the order of a set of strings differs between processes
-            sha.update(repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant).encode())
+            text = repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
+            parts.append(text.encode())
+    return b"".join(parts)
 
 
 def _has_docstring(code: types.CodeType) -> bool:

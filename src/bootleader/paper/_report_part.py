@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bootleader._core.validation import seed_of, whole
@@ -78,6 +79,13 @@ class Drawing:
     name: str
     figure: Figure
     caption: str
+
+    @cached_property
+    def svg(self) -> str:
+        """The figure as SVG: drawn once for its file and for the report."""
+        from bootleader.plots import svg_of
+
+        return svg_of(self.figure)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -179,12 +178,7 @@ def marked(text: Any) -> Any:
 
 def inline(drawing: Drawing) -> str:
     """Return a figure as a data address, so that the page needs no other file."""
-    from bootleader.plots import write_to
-
-    buffer = io.BytesIO()
-    write_to(drawing.figure, buffer)
-    svg = adaptive(buffer.getvalue().decode("utf-8"))
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode("utf-8")).decode("ascii")
+    return "data:image/svg+xml;base64," + base64.b64encode(adaptive(drawing.svg).encode("utf-8")).decode("ascii")
 
 
 def claims_markdown(claims: Sequence[Judged]) -> str:

@@ -81,7 +81,7 @@ def reproduce(
     started = time.perf_counter()
     cells = [cell for part in asked for cell in part.cells(size)]
     results = run_cells(cells, cache, workers=workers, executor=executor, progress=progress, device=device)
-    shown = _shown_parts(asked, size, cache, results)
+    shown = shown_parts(asked, size, cache, results)
     outcomes: dict[str, Outcome] = {}
     seconds: dict[str, Any] = {}
     for part in shown:
@@ -101,7 +101,7 @@ def reproduce(
     return claims
 
 
-def _shown_parts(asked: list[Part], size: Size, cache: CellCache, results: Results) -> list[Part]:
+def shown_parts(asked: list[Part], size: Size, cache: CellCache, results: Results) -> list[Part]:
     """The parts of the report, in its order; results of parts that were not asked for are added to ``results``."""
     shown = list(asked)
     for part in PARTS:
@@ -138,8 +138,8 @@ def write_outcome(outcome: Outcome, out: Path) -> None:
     from bootleader.plots import write
 
     for drawing in outcome.drawings:
-        for ending in ("svg", "png"):
-            write(drawing.figure, out / f"{drawing.name}.{ending}")
+        write_text(out / f"{drawing.name}.svg", drawing.svg)
+        write(drawing.figure, out / f"{drawing.name}.png")
     for name, frame in outcome.numbers.items():
         write_text(out / f"{name}.csv", frame.to_csv(index=False))
     for table in outcome.tables:

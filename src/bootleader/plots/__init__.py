@@ -1,6 +1,6 @@
 """Pictures of results. :mod:`._curves` computes the numbers that are drawn; the other modules draw them."""
 
-from bootleader.plots._axes import label_ends, mark_level, new_figure, plain, spread, write, write_to
+from bootleader.plots._axes import label_ends, mark_level, new_figure, plain, spread, svg_of, write
 from bootleader.plots._curves import Band, Curve, band_in_words, curves_of, relative_curves
 from bootleader.plots._heat_map import HeatMapText, heat_map
 from bootleader.plots._notebook_figure import ShownFigure, shown_figure
@@ -43,9 +43,9 @@ __all__ = [
     "spread",
     "stacked_shares",
     "style_of",
+    "svg_of",
     "sweep",
     "tail_panels",
     "tuning_curves",
     "write",
-    "write_to",
 ]

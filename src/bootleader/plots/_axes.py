@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from matplotlib import rc_context
@@ -127,9 +128,11 @@ def write(figure: Figure, path: str | PathLike[str]) -> None:
         _save(figure, unfinished, str(path).rpartition(".")[2])
 
 
-def write_to(figure: Figure, file: BinaryIO) -> None:
-    """Write a figure as SVG into an open file."""
-    _save(figure, file, "svg")
+def svg_of(figure: Figure) -> str:
+    """A figure as SVG."""
+    buffer = io.BytesIO()
+    _save(figure, buffer, "svg")
+    return buffer.getvalue().decode("utf-8")
 
 
 def _save(figure: Figure, target: Any, ending: str) -> None:

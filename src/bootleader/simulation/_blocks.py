@@ -223,7 +223,7 @@ def _known_sd(policy: Policy, runs: Runs) -> Floats:
 
 
 def _play_lockstep(block: Block, runs: Runs, threads: WorkStealing) -> Played:
-    from bootleader._core.kernels.lanes import new_lanes
+    from bootleader._core.kernels.lockstep_state import new_lanes
 
     assert runs.parameters is not None
     kernel, plan = _kernel_choice.lockstep(block.policy, block.bandit, block.rounds)

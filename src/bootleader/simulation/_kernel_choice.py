@@ -143,7 +143,7 @@ def _law_groups(rule: IndexRule, bandit: Bandit) -> tuple[tuple[Any, ...], tuple
 
 
 def _plan(rule: IndexRule, bandit: Bandit, rounds: int) -> Any:
-    from bootleader._core.kernels.lanes import Plan
+    from bootleader._core.kernels.lockstep_state import Plan
 
     laws, draws = _law_groups(rule, bandit)
     return Plan(

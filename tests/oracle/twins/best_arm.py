@@ -9,7 +9,7 @@ import numpy as np
 
 import bootleader as bl
 from tests.oracle.case_types import PolicyCase
-from tests.oracle.naive import History, initial_arm
+from tests.oracle.naive import History, initial_arm, mean
 from tests.oracle.naive_bandits import Rng
 
 
@@ -54,8 +54,8 @@ class NaiveSuccessiveRejects:
             if short:
                 fewest = min(len(history[k]) for k in short)
                 return next(k for k in short if len(history[k]) == fewest)
-            worst = min(float(np.mean(history[k][:pulls])) for k in left)
-            tied = [k for k in left if float(np.mean(history[k][:pulls])) == worst]
+            worst = min(mean(history[k][:pulls]) for k in left)
+            tied = [k for k in left if mean(history[k][:pulls]) == worst]
             left.remove(tied[0])
         return left[0]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import bootleader as bl
 from tests.oracle.case_types import PolicyCase
-from tests.oracle.naive import History, divergence, initial_arm
+from tests.oracle.naive import History, divergence, initial_arm, mean
 from tests.oracle.naive_bandits import Rng
 
 
@@ -29,10 +29,10 @@ class NaiveMaillard:
         return int(rng.choice(len(history), p=chances / chances.sum()))
 
     def evidence(self, history: History, y: list[float]) -> float:
-        mean, best = float(np.mean(y)), max(float(np.mean(z)) for z in history)
-        if mean == best:
+        own, best = mean(y), max(mean(z) for z in history)
+        if own == best:
             return 0.0
-        return math.inf if self.family == "bernoulli" and best == 1 else divergence(self.family, self.sd, mean, best)
+        return math.inf if self.family == "bernoulli" and best == 1 else divergence(self.family, self.sd, own, best)
 
 
 CASES = [

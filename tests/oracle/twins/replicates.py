@@ -9,7 +9,7 @@ import numpy as np
 
 import bootleader as bl
 from tests.oracle.case_types import PolicyCase
-from tests.oracle.naive import ByIndex, History, Index, initial_arm, leader
+from tests.oracle.naive import ByIndex, History, Index, initial_arm, leader, mean
 from tests.oracle.naive_bandits import Rng
 
 
@@ -75,10 +75,10 @@ def bootstrapped_ucb(delta: float, sd: float, replicates: int, theorem: bool = F
 
     def index(y: np.ndarray, rng: Rng, arm: int, t: int) -> float:
         alpha, s = 1 / (t + 2), len(y)
-        means = (rng.integers(2, size=(replicates, s)) * 2 - 1) @ (y - y.mean()) / s
+        means = (rng.integers(2, size=(replicates, s)) * 2 - 1) @ (y - mean(y)) / s
         quantile = np.sort(means)[::-1][math.floor(alpha * (1 - delta) * replicates)]
         correction = math.sqrt((math.log(2 / (alpha * delta)) if theorem else 1) / s)
-        return float(y.mean() + quantile + correction * sd * math.sqrt(2 * math.log(1 / alpha) / s))
+        return float(mean(y) + quantile + correction * sd * math.sqrt(2 * math.log(1 / alpha) / s))
 
     return index
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-import numpy as np
-
 import bootleader as bl
 from tests.oracle.case_types import PolicyCase
-from tests.oracle.naive import History, initial_arm, leader
+from tests.oracle.naive import History, initial_arm, leader, mean
 from tests.oracle.naive_bandits import Rng
 
 
@@ -35,7 +33,7 @@ class NaiveSlidingWindowUCB:
         if not recent:
             return math.inf
         exploration = self.xi * math.log(min(len(self.log), self.window))
-        return float(np.mean(recent)) + self.b * math.sqrt(exploration / len(recent))
+        return mean(recent) + self.b * math.sqrt(exploration / len(recent))
 
 
 CASES = [

@@ -13,8 +13,8 @@ import numpy as np
 
 from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.code_fingerprint import code_digest
-from bootleader._core.kernels.lanes import Plan
 from bootleader._core.kernels.lockstep import NONE
+from bootleader._core.kernels.lockstep_state import Plan
 from bootleader._core.kernels.moment_rows import ANCHOR, COUNT, DRIFT, MomentRows, rows_for
 from bootleader._core.kernels.trajectory import record_run
 from bootleader._core.leader_tree import leader, new_tree, rebuild, set_law, write_law

@@ -33,38 +33,38 @@ NONE, NORMAL, STUDENT, FAIR_COINS, OPTIMISM = (int(noise) for noise in Noise)
 
 
 @inline
-def draw_no_noise(kind, pulls, shape, state, stride, spare, words, noise):
+def draw_no_noise(kind, pulls, shape, state, stride, spare, scratch, noise):
     pass
 
 
 @inline
-def draw_normal_noise(kind, pulls, shape, state, stride, spare, words, noise):
-    draw_normals(state, stride, spare, words, noise)
+def draw_normal_noise(kind, pulls, shape, state, stride, spare, scratch, noise):
+    draw_normals(state, stride, spare, scratch.words, noise)
 
 
 @inline
-def draw_student_noise(kind, pulls, shape, state, stride, spare, words, noise):
-    draw_normals(state, stride, spare, words, noise)
-    studentise_lanes(shape, noise, spare, stride, words)
+def draw_student_noise(kind, pulls, shape, state, stride, spare, scratch, noise):
+    draw_normals(state, stride, spare, scratch.words, noise)
+    studentise_lanes(shape, noise, spare, stride, scratch.chosen)
 
 
 @inline
-def draw_coin_noise(kind, pulls, shape, state, stride, spare, words, noise):
+def draw_coin_noise(kind, pulls, shape, state, stride, spare, scratch, noise):
     toss_coins(shape, noise, spare, stride)
 
 
 @inline
-def draw_optimism(kind, pulls, shape, state, stride, spare, words, noise):
+def draw_optimism(kind, pulls, shape, state, stride, spare, scratch, noise):
     noise[:] = math.sqrt(2.0 * log(pulls))
 
 
 @inline
-def draw_any_noise(kind, pulls, shape, state, stride, spare, words, noise):
+def draw_any_noise(kind, pulls, shape, state, stride, spare, scratch, noise):
     """One arm's noise in every lane, of any kind."""
     if kind == NORMAL or kind == STUDENT:  # noqa: SIM109  (a tuple would be searched at run time)
-        draw_normals(state, stride, spare, words, noise)
+        draw_normals(state, stride, spare, scratch.words, noise)
         if kind == STUDENT:
-            studentise_lanes(shape, noise, spare, stride, words)
+            studentise_lanes(shape, noise, spare, stride, scratch.chosen)
     elif kind == FAIR_COINS:
         toss_coins(shape, noise, spare, stride)
     elif kind == OPTIMISM:
@@ -318,7 +318,7 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
             ties = 0
             best[:] = -math.inf
             for k in range(location.shape[0]):
-                draw_noise(plan.noise, played, shape[k], noise_state, stride, spare, words, noise[k])
+                draw_noise(plan.noise, played, shape[k], noise_state, stride, spare, scratch, noise[k])
                 if k % 2 == 1:
                     ties += challenge_twice(k - 1, location, scale, noise, best, arm)
             if location.shape[0] % 2 == 1:

@@ -12,6 +12,7 @@ from bootleader._core.kernels.aligned_memory import aligned_copies, aligned_zero
 from bootleader._core.kernels.moment_rows import COUNT, rows_for
 from bootleader._core.kernels.run_setup import Streams
 from bootleader._core.kernels.trajectory import Trajectory
+from bootleader._core.kernels.vector_sampling import ChosenLanes
 
 
 class Plan(NamedTuple):
@@ -85,12 +86,17 @@ class Scratch(NamedTuple):
     best: Any
     arm: Any
     reward: Any
+    chosen: ChosenLanes
 
 
 def new_scratch(arms: int, lanes: int) -> Scratch:
     """Memory for the rounds of a block."""
-    words, noise, best, arm, reward = aligned_zeros((lanes,), (arms, lanes), (lanes,), (lanes,), (lanes,))
-    return Scratch(words.view(np.uint64), noise, best, arm.view(np.uint64), reward)
+    lane_numbers = [(lanes,)] * (4 + len(ChosenLanes._fields))
+    noise, words, best, arm, reward, lane, shape, student, position, stride = aligned_zeros(
+        (arms, lanes), *lane_numbers
+    )
+    chosen = ChosenLanes(lane.view(np.int64), shape, student, position.view(np.uint64), stride.view(np.uint64))
+    return Scratch(words.view(np.uint64), noise, best, arm.view(np.uint64), reward, chosen)
 
 
 class Lanes(NamedTuple):
