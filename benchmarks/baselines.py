@@ -85,7 +85,7 @@ def python_reboot(means: list[float], rounds: int, sigma_a: float) -> float:
     return regret
 
 
-@numba.njit
+@numba.njit(cache=True)
 def _next(state):  # type: ignore[no-untyped-def]
     """xorshift64*: faster than numba's own generator, so that the direct loops are not slowed by it."""
     x = state[0]
@@ -96,7 +96,7 @@ def _next(state):  # type: ignore[no-untyped-def]
     return x * np.uint64(0x2545F4914F6CDD1D)
 
 
-@numba.njit
+@numba.njit(cache=True)
 def direct_giro(means, rounds, a):  # type: ignore[no-untyped-def]
     """Giro by resampling all n draws of the padded history, one array for each arm."""
     arms = means.shape[0]
@@ -124,7 +124,7 @@ def direct_giro(means, rounds, a):  # type: ignore[no-untyped-def]
     return regret
 
 
-@numba.njit
+@numba.njit(cache=True)
 def direct_two_points(means, rounds, sigma_a, low, high, chance):  # type: ignore[no-untyped-def]
     """ReBoot whose weights are ``high`` with the given chance and ``low`` otherwise, one random number a weight."""
     arms = means.shape[0]

@@ -97,31 +97,36 @@ def test_the_api_reference_has_every_public_name_once():
     assert sorted(written) == sorted([*public, *(f"random.{name}" for name in bootleader.random.__all__)])
 
 
-@pytest.mark.parametrize(
-    ("kind", "file", "block", "name"),
-    [("policies", "plain_noise", 0, "PlainNoise"), ("bandits", "families/uniform_rewards", 1, "UniformBandit")],
-)
-def test_a_new_class_is_public_by_its_file_and_the_registry(tmp_path, kind, file, block, name):
-    """The example of CONTRIBUTING in a copy of the package: two files change, the rows of the tests are the third."""
+NEW_CLASSES = {  # the examples of CONTRIBUTING, in the order of its blocks
+    "PlainNoise": ("policies", "plain_noise"),
+    "UniformBandit": ("bandits", "families/uniform_rewards"),
+}
+
+
+def test_a_new_class_is_public_by_its_file_and_the_registry(tmp_path):
+    """In a copy of the package: two files change for a class, the rows of the tests are the third."""
     shutil.copytree(ROOT / "src" / "bootleader", tmp_path / "bootleader", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(DOCS / "api", tmp_path / "api")
-    package = tmp_path / "bootleader" / kind
-    (package / f"{file}.py").write_text(blocks_of(ROOT / "CONTRIBUTING.md")[block][1], encoding="utf-8")
-    registry = (package / "__init__.py").read_text(encoding="utf-8")
-    registry = registry.replace("__all__ = [", f'__all__ = [\n    "{name}",')
-    module = f"bootleader.{kind}.{file.replace('/', '.')}"
-    (package / "__init__.py").write_text(f"from {module} import {name}\n{registry}", encoding="utf-8")
+    for block, (name, (kind, file)) in enumerate(NEW_CLASSES.items()):
+        package = tmp_path / "bootleader" / kind
+        (package / f"{file}.py").write_text(blocks_of(ROOT / "CONTRIBUTING.md")[block][1], encoding="utf-8")
+        registry = (package / "__init__.py").read_text(encoding="utf-8")
+        registry = registry.replace("__all__ = [", f'__all__ = [\n    "{name}",')
+        module = f"bootleader.{kind}.{file.replace('/', '.')}"
+        (package / "__init__.py").write_text(f"from {module} import {name}\n{registry}", encoding="utf-8")
     listed = run_python(
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); sys.path.append(sys.argv[2])\n"
         "import build, bootleader; assert sys.argv[1] in bootleader.__file__\n"
-        "print(*dir(bootleader)); print(build.api_page(Path(sys.argv[1], 'api', sys.argv[3] + '.md')))",
+        "print(*dir(bootleader))\n"
+        "for kind in sys.argv[3:]: print(build.api_page(Path(sys.argv[1], 'api', kind + '.md')))",
         str(tmp_path),
         str(DOCS),
-        kind,
+        *(kind for kind, _ in NEW_CLASSES.values()),
     )
-    names, page = listed.split("\n", 1)
-    assert name in names.split()
-    assert f"::: bootleader.{name}\n" in page
+    names, pages = listed.split("\n", 1)
+    for name in NEW_CLASSES:
+        assert name in names.split()
+        assert f"::: bootleader.{name}\n" in pages
 
 
 def test_the_navigation_has_every_page():

@@ -69,7 +69,7 @@ def test_threads_do_not_matter(reference, workers):
 
 
 def test_processes_do_not_matter(reference):
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
         assert_same_simulation(run(executor=executor), reference)
 
 
