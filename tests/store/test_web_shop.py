@@ -150,14 +150,18 @@ def test_a_shop_for_longer(kind, store_url, tmp_path):
 
 # Celery ---------------------------------------------------------------------------------------------------------------
 
+SENT_AGAIN = 5.0  # seconds after which a task that is not done is sent again
 BROKER = """
 import pathlib
 folder = pathlib.Path(__file__).parent / "queue"
 folder.mkdir(exist_ok=True)
-folders = dict.fromkeys(["data_folder_in", "data_folder_out", "control_folder"], str(folder))
-queue.conf.update(broker_url="filesystem://", broker_transport_options=folders, task_ignore_result=True)
+options = dict.fromkeys(["data_folder_in", "data_folder_out", "control_folder"], str(folder)) | {"polling_interval": 0.1}
+queue.conf.update(broker_url="filesystem://", broker_transport_options=options, task_ignore_result=True)
 """
-WORKER = ["celery", "-A", "tasks", "worker", "--pool", "prefork", "--concurrency", "{processes}", "--loglevel", "INFO"]
+WORKER = [
+    "celery", "-A", "tasks", "worker", "--pool", "prefork", "--concurrency", "{processes}", "--loglevel", "INFO",
+    "--without-gossip", "--without-mingle",  # other workers are not asked first
+]  # fmt: skip
 
 
 def client_of(folder: Path):
@@ -173,12 +177,13 @@ def client_of(folder: Path):
 
 def sent_until_done(queue, process: int, kills: list[float], missing: Callable[[], list[tuple[str, Any]]]) -> bool:
     """Send tasks until none is missing; False if the workers were killed: some of the tasks died with them."""
-    for task, arguments in missing():
-        for _ in range(2):  # delivered twice
-            queue.send_task(task, arguments)
-    began = time.monotonic()
-    while missing():
+    began, sent = time.monotonic(), 0
+    while left := missing():
         now = time.monotonic() - began
+        if now >= SENT_AGAIN * sent:  # a worker may read a file of the queue before it is written
+            sent += 1
+            for task, arguments in 2 * left:  # delivered twice
+                queue.send_task(task, arguments)
         if kills and now > kills[-1]:
             kills.pop()
             kill_all(process)
@@ -212,11 +217,11 @@ def check_tasks(folder: Path, store_url: str, processes: int, mails: int, kills:
                 if rewards[decision] != amount
             ]
 
-        for missing in (no_mail, no_order):
-            done = False
-            while not done:
-                with started(folder, "tasks", 1, BROKER, command, store_url) as process:
-                    done = sent_until_done(queue, process, kill_after, missing)
+        phases = [no_mail, no_order]
+        while phases:
+            with started(folder, "tasks", 1, BROKER, command, store_url) as process:
+                while phases and sent_until_done(queue, process, kill_after, phases[0]):
+                    del phases[0]
         assert not kill_after
         assert button.log().groupby("unit")["arm"].nunique().max() == 1  # a task that was done again has the same arm
     check_log(store_url, amounts)
