@@ -155,7 +155,8 @@ BROKER = """
 import pathlib
 folder = pathlib.Path(__file__).parent / "queue"
 folder.mkdir(exist_ok=True)
-options = dict.fromkeys(["data_folder_in", "data_folder_out", "control_folder"], str(folder)) | {"polling_interval": 0.1}
+folders = dict.fromkeys(["data_folder_in", "data_folder_out", "control_folder"], str(folder))
+options = {**folders, "polling_interval": 0.1}
 queue.conf.update(broker_url="filesystem://", broker_transport_options=options, task_ignore_result=True)
 """
 WORKER = [
