@@ -44,10 +44,10 @@ SIMULATING = (
 )
 
 
-def place_in_order(item: pytest.Item) -> tuple[int, bool]:
-    """Tests that simulate before the others, and in each group long tests first."""
+def place_in_order(item: pytest.Item) -> tuple[bool, int]:
+    """Long tests before all others, and of each kind those that simulate first."""
     places = (place for place, start in enumerate(SIMULATING) if item.nodeid.startswith(start))
-    return next(places, len(SIMULATING)), item.get_closest_marker("long") is None
+    return item.get_closest_marker("long") is None, next(places, len(SIMULATING))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
