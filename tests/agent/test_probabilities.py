@@ -37,7 +37,7 @@ def test_winning_probabilities_are_right_to_nine_digits(case: str) -> None:
 
 @pytest.mark.parametrize("student", [False, True], ids=["normal", "student"])
 @pytest.mark.parametrize("orders", [0.3, 3.0])
-@pytest.mark.parametrize("arms", [10, 40])
+@pytest.mark.parametrize("arms", [10, 20, pytest.param(40, marks=pytest.mark.slow)])
 def test_many_arms_agree_with_a_fine_grid(arms: int, orders: float, student: bool) -> None:
     laws = random_laws(arms, arms, orders, student)
     wanted = on_a_fine_grid(*laws, finest=150)

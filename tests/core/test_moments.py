@@ -48,20 +48,20 @@ def assert_close(found: tuple[float, float, float], values: list[float]) -> None
     assert abs(Fraction(found[2]) - rss) <= rss * Fraction(1e-12) + Fraction(spread) ** 2 * Fraction(1e-13)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(SAMPLES)
 def test_welford_is_exact_to_rounding(values):
     assert_close(moments_of(values), values)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(SAMPLES, OFFSETS)
 def test_welford_at_an_offset(values, offset):
     shifted = [offset + value for value in values]
     assert_close(moments_of(shifted), shifted)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(SAMPLES)
 def test_rss_is_never_negative(values):
     state = (0.0, 0.0, 0.0, 0.0)
@@ -71,13 +71,13 @@ def test_rss_is_never_negative(values):
         assert state[3] >= before
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.floats(-1e300, 1e300), st.integers(1, 50))
 def test_equal_values_have_no_rss(value, count):
     assert moments_of([value] * count) == (count, value, 0.0)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(SAMPLES, SAMPLES)
 def test_merge_gives_the_moments_of_both_samples_together(first, second):
     merged = chan(*moments_of(first), *moments_of(second))
@@ -180,7 +180,7 @@ def test_fourth_moments_are_exact_to_nine_digits(family, offset):
         assert_sums_are_exact(fourth_moments_of(values), values)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(SAMPLES)
 def test_the_first_moments_are_welfords_bit_for_bit(values):
     plain, state = (0.0, 0.0, 0.0, 0.0), EMPTY

@@ -131,7 +131,13 @@ def test_log_e_is_convex_and_its_derivatives_are_right():
 
 @pytest.mark.parametrize(
     ("a", "b"),
-    [("clicks", "beta"), ("ratings", "skewed"), ("no click", "clicks"), ("no click", "one"), ("one", "ratings")],
+    [
+        ("clicks", "beta"),
+        ("ratings", "skewed"),
+        pytest.param("no click", "clicks", marks=pytest.mark.slow),
+        ("no click", "one"),
+        pytest.param("one", "ratings", marks=pytest.mark.slow),
+    ],
 )
 def test_the_betting_difference_is_the_projection_of_the_product(a, b):
     arms = []

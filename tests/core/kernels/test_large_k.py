@@ -43,7 +43,7 @@ def _same_law(monkeypatch: Any, bandit: Any, rounds: int, runs: int) -> None:
         assert stats.mannwhitneyu(ours, theirs).pvalue > ALARM / (2 * len(NOISY))
 
 
-@pytest.mark.parametrize("bandit", [COINS, NORMALS])
+@pytest.mark.parametrize("bandit", [pytest.param(COINS, marks=pytest.mark.slow), NORMALS])
 def test_regret_has_the_law_of_the_lockstep_kernel(monkeypatch: Any, bandit: Any) -> None:
     _same_law(monkeypatch, bandit, rounds=300, runs=500)
 
