@@ -1,4 +1,4 @@
-"""Run the benchmarks: ``python -m benchmarks [--json FILE] [--markdown FILE] [--repeats N] [SECTION ...]``."""
+"""Run the benchmarks: ``python -m benchmarks [--repeats N] [--part PART] [--json FILE] [SECTION ...]``."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ def main() -> int:
         "sections", nargs="*", metavar="SECTION", help=f"any of {', '.join(SECTIONS)}; default {', '.join(SPEED)}"
     )
     parser.add_argument("--repeats", type=int, default=9, help="repetitions that medians are taken over (default 9)")
+    parser.add_argument(
+        "--part", action="append", metavar="PART", help="of a section that has parts: only this one; may be repeated"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write them to this file as a table")
     options = parser.parse_args()
@@ -36,7 +39,12 @@ def main() -> int:
     figures = []
     section = ""
     for name in options.sections or SPEED:
-        for figure in importlib.import_module(f"benchmarks.{name}").measure(options.repeats):
+        benchmark = importlib.import_module(f"benchmarks.{name}")
+        parts = getattr(benchmark, "PARTS", ())
+        if options.part and not set(options.part) <= set(parts):
+            parser.error(f"{name} has the parts {', '.join(parts) or '(none)'}, got {', '.join(options.part)}")
+        chosen = {"parts": options.part} if options.part else {}
+        for figure in benchmark.measure(options.repeats, **chosen):
             if figure.section != section:
                 section = figure.section
                 print(f"\n{section}")

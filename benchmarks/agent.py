@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import bootleader as bl
@@ -171,9 +171,16 @@ def probabilities(repeats: int) -> Iterator[Measured]:
         yield Measured(section, f"{policy}, {rewards} rewards an arm", taken, "us", bar=200, at_most=True)
 
 
-def measure(repeats: int) -> Iterator[Measured]:
-    yield from against_other_libraries(repeats)
-    yield from fresh_agents(repeats)
-    yield from against_number_of_arms(repeats)
-    yield from decisions(repeats)
-    yield from probabilities(repeats)
+ALL = {
+    "libraries": against_other_libraries,
+    "new": fresh_agents,
+    "many_arms": against_number_of_arms,
+    "decisions": decisions,
+    "probabilities": probabilities,
+}
+PARTS = tuple(ALL)
+
+
+def measure(repeats: int, parts: Sequence[str] = PARTS) -> Iterator[Measured]:
+    for name in parts:
+        yield from ALL[name](repeats)

@@ -10,7 +10,7 @@ import statistics
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -278,7 +278,7 @@ def replica(repeats: int) -> Iterator[Measured]:
     yield Measured("A replica", "events read from SQLite and applied", len(rows) / best, "events/s")
 
 
-def bulk(kind: str, url: str) -> Iterator[Measured]:
+def bulk(repeats: int, kind: str, url: str) -> Iterator[Measured]:
     """Files of rewards: read, checked and counted; the fastest of three."""
     from bootleader.store._many_rewards import read_file, reward_many
 
@@ -302,14 +302,24 @@ def bulk(kind: str, url: str) -> Iterator[Measured]:
     yield Measured(f"Rewards from a file, {kind}", "rows a minute", 60 * count / best, "rows/min", bar=1e6)
 
 
-def measure(repeats: int) -> Iterator[Measured]:
-    yield from replica(repeats)
-    with databases() as urls:
-        for kind, url in urls.items():
-            yield from one_process(repeats, kind, url)
-            yield from four_workers(repeats, kind, url)
-            yield from bulk(kind, url)
-            yield from growth(repeats, kind, url)
+def http(repeats: int) -> Iterator[Measured]:
     from benchmarks.store_http import over_http
 
     yield from over_http()
+
+
+ALONE = {"replica": replica, "http": http}  # parts that need no database, or start their own
+ON_DATABASES = {"visits": one_process, "workers": four_workers, "file": bulk, "growth": growth}
+PARTS = (*ALONE, *ON_DATABASES)
+
+
+def measure(repeats: int, parts: Sequence[str] = PARTS) -> Iterator[Measured]:
+    for name in ALONE:
+        if name in parts:
+            yield from ALONE[name](repeats)
+    wanted = [part for name, part in ON_DATABASES.items() if name in parts]
+    if wanted:
+        with databases() as urls:
+            for kind, url in urls.items():
+                for part in wanted:
+                    yield from part(repeats, kind, url)
