@@ -191,7 +191,7 @@ def four_workers(repeats: int, kind: str, url: str) -> Iterator[Measured]:
     for inserter in INSERTERS.values():
         inserter(url)  # the tables are there before the workers begin
     kinds = (*INSERTERS, "visits")
-    found = [[rows_a_second(url, work) for work in kinds] for _ in range(max(2, repeats // 4))]
+    found = [[rows_a_second(url, work) for work in kinds] for _ in range(max(1, repeats // 4))]
     bare, events, store = (statistics.median(column) for column in zip(*found, strict=True))
     yield Measured(section, "bare durable inserts", bare, "rows/s")
     yield Measured(section, "bare durable inserts into a table like the store's", events, "rows/s")
@@ -302,13 +302,28 @@ def bulk(repeats: int, kind: str, url: str) -> Iterator[Measured]:
     yield Measured(f"Rewards from a file, {kind}", "rows a minute", 60 * count / best, "rows/min", bar=1e6)
 
 
+def processor(repeats: int) -> Iterator[Measured]:
+    """Without a disk: a store in memory."""
+    section, button, rng = "Processor time of a decision and its reward, 10 arms", played("sqlite://"), random.Random(1)
+    decide, reward = [], []
+    for _ in range(ROUNDS * max(1, repeats)):
+        started = time.thread_time()
+        decision = button.decide()
+        decided = time.thread_time()
+        button.reward(decision.id, rng.gauss(0.5, 1.0))
+        decide.append(decided - started)
+        reward.append(time.thread_time() - decided)
+    yield Measured(section, "decide", statistics.median(decide) * 1e3, "ms")
+    yield Measured(section, "reward", statistics.median(reward) * 1e3, "ms")
+
+
 def http(repeats: int) -> Iterator[Measured]:
     from benchmarks.store_http import over_http
 
     yield from over_http()
 
 
-ALONE = {"replica": replica, "http": http}  # parts that need no database, or start their own
+ALONE = {"replica": replica, "processor": processor, "http": http}  # parts that need no database, or start their own
 ON_DATABASES = {"visits": one_process, "workers": four_workers, "file": bulk, "growth": growth}
 PARTS = (*ALONE, *ON_DATABASES)
 
