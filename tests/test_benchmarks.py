@@ -46,7 +46,7 @@ def test_the_calls_of_a_store_are_those_that_it_has(tmp_path, monkeypatch):
         monkeypatch.setattr(store, name, small)
     url = f"sqlite:///{tmp_path}/store.db"
     figures = [
-        *store.replica(1), *store.one_process(1, "SQLite", url), *store.bulk("SQLite", url),
+        *store.replica(1), *store.processor(1), *store.one_process(1, "SQLite", url), *store.bulk(1, "SQLite", url),
         *store.growth(1, "SQLite", url),
     ]  # fmt: skip
     assert all(figure.value > 0 for figure in figures)
