@@ -139,11 +139,9 @@ class Event(NamedTuple):
 _pack = struct.Struct("<iiiqiddd").pack
 
 
-def checksum_of_core(
-    kind: int, decision: str, version: int, arm: int, old: float | None, value: float | None, round_: int,
-    side: int, time: float, context: str | None = None,
-) -> int:  # fmt: skip
-    """Checksum of the columns that a replica reads."""
+def checksum_of_core(core: Sequence[Any], context: str | None = None) -> int:
+    """Checksum of the columns that a replica reads, in the order of :class:`Core`, and of the context."""
+    kind, decision, version, arm, old, value, round_, side, time = core
     packed = _pack(
         kind, version, arm, round_, side, math.nan if old is None else old, math.nan if value is None else value,
         time,
@@ -155,8 +153,7 @@ def checksum_of_core(
 def core_matches(core: Sequence[Any], context: Any) -> bool:
     """Whether the core columns match their checksum; a damaged row may hold anything."""
     try:
-        given: tuple[Any, ...] = (*core[:9], context)
-        return bool(checksum_of_core(*given) == core[9])
+        return bool(checksum_of_core(core[:9], context) == core[9])
     except (TypeError, AttributeError, struct.error):
         return False
 
@@ -168,5 +165,5 @@ def checksum_of_rest(rest: Sequence[Any]) -> int:
 
 def new_event(core: Core, rest: Rest = Rest(), context: str | None = None) -> Event:  # noqa: B008
     """An event that is not in the log yet, with its checksums."""
-    crc, crc_rest = checksum_of_core(*core, context), checksum_of_rest(rest)
+    crc, crc_rest = checksum_of_core(core, context), checksum_of_rest(rest)
     return Event(0, int(core.kind), *core[1:], crc, *rest, crc_rest, context)

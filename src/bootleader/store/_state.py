@@ -181,7 +181,7 @@ class State:
         for row in rows:
             _, kind, decision, version, arm, old, value, round_, side, time, crc, _, context = row
             try:
-                if checksum_of_core(kind, decision, version, arm, old, value, round_, side, time, context) != crc:
+                if checksum_of_core((kind, decision, version, arm, old, value, round_, side, time), context) != crc:
                     self._check(row)
             except (TypeError, AttributeError, struct.error):
                 self._check(row)
