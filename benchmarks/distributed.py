@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import bootleader as bl
 from benchmarks.measuring import Measured, side_by_side
-from bootleader.simulation._blocks import play_blocks
+from bootleader.simulation._block_runs import play_blocks
 from bootleader.simulation._simulate import checkpoint_rounds
 from bootleader.simulation._task_schedule import Job, tasks_of
 

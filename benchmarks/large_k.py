@@ -22,7 +22,7 @@ from bootleader._core.kernels.large_k import new_state
 from bootleader._core.leader_tree import DF, LOCATION, SCALE
 from bootleader._core.rng import Stream, mix64
 from bootleader._core.sampling import accepted_normal, finish_normal, rejected, studentise
-from bootleader.simulation import _blocks as blocks
+from bootleader.simulation import _block_runs as blocks
 from bootleader.simulation import _kernel_choice
 from bootleader.simulation._work_stealing import NEVER
 

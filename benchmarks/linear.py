@@ -18,7 +18,7 @@ from scipy import stats
 
 import bootleader as bl
 from benchmarks.measuring import Measured, processor_seconds
-from bootleader.paper._linear_panels import ADAPTIVE, ORACLE, PUBLISHED
+from bootleader.paper._linreboot_panels import ADAPTIVE, ORACLE, PUBLISHED
 from bootleader.paper.parts.linear import SUITE, suite_ratios
 
 ROUNDS, NUMPY_ROUNDS, FEW_ROUNDS = 3_000, 300, 20

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.simulation._contexts import LibraryContexts
+from bootleader.simulation._contextual_runs import LibraryContexts
 from tests.agent.contextual_shop import FEATURES, NAMES, PLAYED, VISIT, contents, each_policy, make, play, visits
 
 # Choices --------------------------------------------------------------------------------------------------------------

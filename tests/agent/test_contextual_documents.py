@@ -52,7 +52,7 @@ def test_a_restored_agent_goes_on_bit_for_bit(policy: Any, rounds: int, half_lif
     ids=str,
 )
 def test_a_document_that_contradicts_itself_is_refused(path: tuple[Any, ...], value: Any) -> None:
-    from bootleader.agent._serialization import checksum
+    from bootleader.agent._document import checksum
 
     agent = make(bl.LinUCB())
     play(agent, 30)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.simulation._blocks import Block, Runs
+from bootleader.simulation._block_runs import Block, Runs
 from bootleader.simulation._python_loop import LibraryRewards
 from tests.oracle.cases import POLICY_CASES
 

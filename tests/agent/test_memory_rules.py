@@ -138,7 +138,7 @@ def test_what_does_not_go_with_a_memory() -> None:
 
 @pytest.mark.parametrize("memory", [[], [0.0] * 7, None])
 def test_a_document_whose_memory_has_another_size_is_refused(memory: Any) -> None:
-    from bootleader.agent._serialization import checksum
+    from bootleader.agent._document import checksum
 
     body = json.loads(used(bl.Exp3(rate=0.1)).to_json())
     body.pop("checksum")

@@ -11,7 +11,7 @@ import pytest
 from scipy.special import stdtr
 
 import bootleader as bl
-from bootleader.agent._win_probability_binomial import lattice_winning_probabilities
+from bootleader.agent._win_probability_lattice import lattice_winning_probabilities
 from bootleader.agent._win_probability_student import _whole_student_cdf, winning_probabilities
 from bootleader.agent._win_probability_trapezoid import few_winning_probabilities
 from tests.agent.winning_oracle import CASES, INF, digits_winning, on_a_fine_grid, random_laws

@@ -11,7 +11,7 @@ import pytest
 
 import bootleader as bl
 from bootleader.policies import CONTEXTUAL_POLICIES
-from bootleader.simulation._contexts import LibraryContexts
+from bootleader.simulation._contextual_runs import LibraryContexts
 
 FEATURES = bl.Features(size=["small", "large"], price=float, of_arms=True)
 NAMES = ["a", "b", "c", "d"]

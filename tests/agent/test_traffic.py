@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.agent._serialization import checksum
+from bootleader.agent._document import checksum
 from tests.agent.fuzzing.invariants import check
 from tests.helpers import COLOURS, agent_of
 

@@ -163,7 +163,7 @@ def test_compiled_run_setup_equals_the_definition(seed, first_run):
 
 @pytest.mark.parametrize("bandit", BANDIT_CASES, ids=lambda case: case.id)
 def test_numpy_and_compiled_code_draw_the_same_arms(bandit):
-    from bootleader.simulation._blocks import Block, Runs
+    from bootleader.simulation._block_runs import Block, Runs
 
     block = Block(None, bandit.bandit, 5, 9, 4, 10, np.array([10]))
     by_numpy = bandit.bandit.parameters_of(5, np.arange(9, 13, dtype=np.uint64))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.simulation._blocks import Block
+from bootleader.simulation._block_runs import Block
 from bootleader.simulation._delay import delay_from
 from bootleader.simulation._simulate import checkpoint_rounds
 from tests.oracle.cases import BANDITS_BY_ID, OTHER_POLICY_CASES

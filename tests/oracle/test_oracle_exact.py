@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.simulation._blocks import GROUP, Block, Runs, play_block, play_runs
+from bootleader.simulation._block_runs import GROUP, Block, Runs, play_block, play_runs
 from bootleader.simulation._python_loop import play_python
 from bootleader.simulation._simulate import checkpoint_rounds
 from bootleader.simulation._work_stealing import WorkStealing

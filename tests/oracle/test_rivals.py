@@ -15,7 +15,7 @@ from bootleader._core.rng import Stream
 from bootleader._core.rules import ArmHistory, Contest, SharedStatistics, history_of
 from bootleader.policies import _posterior_quantiles as quantiles
 from bootleader.policies import exp3, giro, npts, tsallis_inf
-from bootleader.simulation._blocks import Block
+from bootleader.simulation._block_runs import Block
 from bootleader.simulation._simulate import checkpoint_rounds
 from tests.oracle.naive import ByIndex, NaiveBetaThompson, NaiveIMED, kl_ucb
 from tests.oracle.test_oracle_exact import assert_same_bits

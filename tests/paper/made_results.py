@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.simulation._blocks import QUANTITIES
+from bootleader.simulation._block_runs import QUANTITIES
 from bootleader.simulation.result import Simulation
 
 RUNS = 60  # whatever the cells say: enough for intervals that are narrow beside the differences

@@ -11,7 +11,7 @@ import pytest
 from bootleader.paper import PARTS, Part, Size
 from bootleader.paper._cell_cache import Results
 from bootleader.paper._claims import Claim, Finding, Judged, Verdict
-from bootleader.paper._dark_figure import BACKGROUND, CONTRAST, ON_CELLS, adaptive, contrast, dark_variant
+from bootleader.paper._light_dark_figure import BACKGROUND, CONTRAST, ON_CELLS, adaptive, contrast, dark_variant
 from bootleader.paper._mathml import typeset
 from bootleader.paper._report_part import Drawing, Outcome, Table
 from bootleader.paper.report import KEY_CLAIMS, MARKS, key_claims_markdown, marked, numeric_columns, render

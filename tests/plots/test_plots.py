@@ -21,7 +21,7 @@ from bootleader.plots import (
     write,
 )
 from bootleader.plots._axes import LABEL_GAP
-from bootleader.plots._curves import band_in_words
+from bootleader.plots._curve_data import band_in_words
 
 ROUNDS = np.arange(10, 1_001, 10)
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.paper._published_linear import published_baselines
+from bootleader.paper._linreboot_baselines import published_baselines
 from bootleader.policies import CONTEXTUAL_POLICIES, ContextualPolicy
-from bootleader.simulation._contexts import LibraryContexts
+from bootleader.simulation._contextual_runs import LibraryContexts
 from tests.helpers import assert_rejected, assert_same_simulation
 from tests.oracle import naive_linear as naive
 from tests.oracle import naive_published_linear as naive_published

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 import bootleader as bl
-from bootleader.simulation._blocks import QUANTITIES, play_blocks
+from bootleader.simulation._block_runs import QUANTITIES, play_blocks
 from bootleader.simulation._simulate import checkpoint_rounds
 from bootleader.simulation._task_schedule import Job, tasks_of
 from tests.helpers import assert_same_simulation, posix_only

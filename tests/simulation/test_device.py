@@ -19,7 +19,7 @@ from numba import config, cuda
 
 import bootleader as bl
 from bootleader._core.cuda import device as device_module
-from bootleader._core.cuda.stacked_runs import stacks_of
+from bootleader._core.cuda.stacked_state import stacks_of
 from bootleader._core.kernels.linear import PARTS, advance_linear
 from bootleader.bandits import DRAWS
 from bootleader.bandits.linear import FEATURE_DRAWS, LINKS, PAYS

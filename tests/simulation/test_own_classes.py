@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader._core.compilation_checks import check_compiles
 from bootleader._core.rules import ArmStatistics, SharedStatistics
+from bootleader._core.user_function_checks import check_compiles
 from tests.simulation import own_classes as own
 
 SIZE = {"rounds": 300, "runs": 40, "seed": 5}

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import bootleader as bl
-from bootleader.simulation._blocks import QUANTITIES
+from bootleader.simulation._block_runs import QUANTITIES
 from bootleader.simulation._result_files import FORMAT
 from tests.helpers import Recorder
 

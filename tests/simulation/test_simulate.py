@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import bootleader as bl
-from bootleader.simulation._blocks import Block, Runs, play_block
+from bootleader.simulation._block_runs import Block, Runs, play_block
 from bootleader.simulation._python_loop import play_python
 from bootleader.simulation._simulate import checkpoint_rounds
 from bootleader.simulation._task_schedule import Gathered, Job, block_sizes

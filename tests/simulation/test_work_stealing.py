@@ -12,9 +12,9 @@ import pytest
 import bootleader as bl
 from bootleader._core.kernels import lockstep_state
 from bootleader._core.rules import IndexRule
-from bootleader.simulation import _blocks as blocks
+from bootleader.simulation import _block_runs as blocks
 from bootleader.simulation import _kernel_choice as kernels
-from bootleader.simulation._blocks import Block, Runs, play_block, play_blocks
+from bootleader.simulation._block_runs import Block, Runs, play_block, play_blocks
 from bootleader.simulation._simulate import checkpoint_rounds
 from bootleader.simulation._work_stealing import NEVER, Stopped, WorkStealing
 from tests.oracle.cases import BANDIT_CASES, POLICY_CASES

@@ -8,8 +8,8 @@ import threading
 import pytest
 
 import bootleader as bl
-from bootleader.store._background import Background, background
-from bootleader.store._writer import Writer
+from bootleader.store._compute_thread import Background, background
+from bootleader.store._experiment_core import Writer
 
 ARMS = ["blue", "green", "red"]
 

@@ -18,11 +18,11 @@ from bootleader._core.validation import seed_of
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Store
 from bootleader.agent._decisions import Ledger
-from bootleader.agent._final_choice import final_chances, traffic_stream
 from bootleader.agent._learner import Learner
 from bootleader.agent._learner_factory import known_sds, learner_of
 from bootleader.agent._pending_changes import Draft
 from bootleader.agent._probabilities import Chances, choice_chances
+from bootleader.agent._traffic_choice import final_chances, traffic_stream
 from bootleader.agent._validation import MOST_REWARDS, boolean, half_life_of
 from bootleader.agent.traffic import Traffic
 from bootleader.policies import Discounted

@@ -20,10 +20,10 @@ from bootleader.agent._decisions import (
     RewardedDecision,
     fast_tuple,
 )
-from bootleader.agent._final_choice import final_choice
 from bootleader.agent._learner_factory import keeps_moments
 from bootleader.agent._pending_changes import Draft
 from bootleader.agent._probabilities import Chances
+from bootleader.agent._traffic_choice import final_choice
 from bootleader.agent._validation import Summary
 from bootleader.agent.traffic import Traffic
 

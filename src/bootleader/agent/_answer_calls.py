@@ -100,7 +100,7 @@ class AnswerCalls(AgentCore):
         ValueError
             If the agent has a half-life, or the policy keeps too little for an answer without bounds.
         """
-        from bootleader.agent._arm_moments import agent_verdict
+        from bootleader.agent._verdict_moments import agent_verdict
 
         options = {"low": low, "high": high, "alpha": alpha, "control": control, "margin": margin, "unit": unit}
         with self._lock:
@@ -134,7 +134,7 @@ class AnswerCalls(AgentCore):
         ValueError
             If the agent has no holdout.
         """
-        from bootleader.agent._arm_moments import agent_holdout_verdict
+        from bootleader.agent._verdict_moments import agent_holdout_verdict
 
         options = {"low": low, "high": high, "alpha": alpha, "unit": unit}
         with self._lock:

@@ -27,7 +27,7 @@ class DocumentCalls(AgentCore):
         str
             The document.
         """
-        from bootleader.agent._serialization import written
+        from bootleader.agent._document import written
 
         with self._lock:
             self._finish()
@@ -65,7 +65,7 @@ class DocumentCalls(AgentCore):
         ValueError
             If the document is of an unknown version, cut short, changed, too large or contradicts itself.
         """
-        from bootleader.agent._serialization import read
+        from bootleader.agent._document import read
 
         agent: Self = read(cls, document, tuple(policies), clock, whole("max_size", max_size, 1))
         return agent

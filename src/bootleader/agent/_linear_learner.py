@@ -18,6 +18,7 @@ from bootleader._core.rules import IndexRule, Noise
 from bootleader._core.sampling import fair_binomial
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._atomic_commit import Store, carry_out
+from bootleader.agent._contextual_law_inputs import CurrentStatistics, RewardStatistics
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._large_k import Thresholds
 from bootleader.agent._laws import Law, Laws, Pooled
@@ -27,7 +28,6 @@ from bootleader.agent._linear_model import Floats, Model, is_old, learn, new_mod
 from bootleader.agent._linear_model_changes import faded, widened
 from bootleader.agent._pending_changes import Draft
 from bootleader.agent._random_streams import Streams
-from bootleader.agent._shared_statistics import CurrentStatistics, RewardStatistics
 
 LEAST_RIDGE: Final = 0.9
 

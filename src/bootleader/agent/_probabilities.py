@@ -16,7 +16,7 @@ from bootleader.agent._choice_rule_probabilities import exact_chances
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._laws import Laws
 from bootleader.agent._learner import HistoryLearner, Learner
-from bootleader.agent._win_probability_binomial import lattice_winning_probabilities
+from bootleader.agent._win_probability_lattice import lattice_winning_probabilities
 from bootleader.agent._win_probability_student import winning_probabilities
 from bootleader.agent._win_probability_trapezoid import few_winning_probabilities
 

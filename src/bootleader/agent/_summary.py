@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from bootleader._core.printable_text import printable
 from bootleader._core.validation import counted
-from bootleader.agent._arm_moments import summary_intervals
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._learner import Learner
+from bootleader.agent._verdict_moments import summary_intervals
 from bootleader.agent.traffic import Traffic
 from bootleader.policies import Policy
 

@@ -12,8 +12,8 @@ from bootleader._core.printable_text import shown
 from bootleader.agent._agent_core import AgentCore
 from bootleader.agent._contextual_answers import ContextualAnswers
 from bootleader.agent._decisions import Decision
-from bootleader.agent._final_choice import final_choice
 from bootleader.agent._pending_changes import Draft
+from bootleader.agent._traffic_choice import final_choice
 from bootleader.agent._validation import reward_of
 
 Context = Mapping[str, Any]

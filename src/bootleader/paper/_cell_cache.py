@@ -18,7 +18,7 @@ from bootleader.bandits import RandomFeatures
 from bootleader.paper._bootstrap_intervals import Floats
 from bootleader.policies import ContextualPolicy, HistoryRule, Noise
 from bootleader.simulation._bandit_json import text_of
-from bootleader.simulation._blocks import QUANTITIES
+from bootleader.simulation._block_runs import QUANTITIES
 from bootleader.simulation._kernel_choice import simulation_fingerprint
 from bootleader.simulation._simulate import checkpoint_rounds
 from bootleader.simulation._task_schedule import Gathered

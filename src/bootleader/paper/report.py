@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from bootleader.paper import PARTS
 from bootleader.paper._claims import Judged, Verdict
-from bootleader.paper._dark_figure import adaptive
 from bootleader.paper._growth_exponent import HOW
+from bootleader.paper._light_dark_figure import adaptive
 from bootleader.paper._mathml import typeset
 from bootleader.paper._report_part import Drawing, Outcome, Part
 

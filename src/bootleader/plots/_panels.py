@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MultipleLocator
 
 from bootleader.plots._axes import INK, Style, label_ends, log_axis, new_figure, plain, remark, tidy
-from bootleader.plots._curves import Curve
-from bootleader.plots._regret import BAND, draw_curves, start_log_axis
+from bootleader.plots._curve_data import Curve
+from bootleader.plots._curve_panel import BAND, draw_curves, start_log_axis
 from bootleader.plots._styles import line_of
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from bootleader._core.rules import IndexRule
 from bootleader._core.sampling import EDGES
 from bootleader.bandits.base import filled
-from bootleader.simulation import _contexts, _kernel_choice
-from bootleader.simulation._blocks import Block
+from bootleader.simulation import _contextual_runs, _kernel_choice
+from bootleader.simulation._block_runs import Block
 
 
 class Program(Protocol):
@@ -41,7 +41,7 @@ class Program(Protocol):
 
 def program_of(block: Block, cuda: Any) -> Program:
     """The program for a block."""
-    return ContextProgram(block, cuda) if _contexts.has_contexts(block.bandit) else IndexProgram(block, cuda)
+    return ContextProgram(block, cuda) if _contextual_runs.has_contexts(block.bandit) else IndexProgram(block, cuda)
 
 
 class IndexProgram:
@@ -117,13 +117,13 @@ class ContextProgram:
 
     def __init__(self, block: Block, cuda: Any) -> None:
         from bootleader._core.cuda import linear_kernel
-        from bootleader._core.cuda.stacked_runs import stacks_of
+        from bootleader._core.cuda.stacked_state import stacks_of
         from bootleader._core.kernels.linear_state import new_run
 
         policy, bandit = block.policy, block.bandit
         self._block, self._cuda = block, cuda
-        _contexts.check_functions(policy, bandit)
-        functions, self._plan = _contexts.functions_and_plan(policy, bandit, block.rounds, shared=False)
+        _contextual_runs.check_functions(policy, bandit)
+        functions, self._plan = _contextual_runs.functions_and_plan(policy, bandit, block.rounds, shared=False)
         example = bandit.parameters_of(block.seed, block.first_run)
         self._stacks = stacks_of(new_run(example, np.zeros(bandit.arms), self._plan, plain=False))
         self.kernel = linear_kernel.kernel_for(functions, linear_kernel.flags_of(self._plan), self._stacks.view)
@@ -144,7 +144,7 @@ class ContextProgram:
         made = []
         for run in numbers:
             of_run = bandit.parameters_of(block.seed, run)
-            noise_sd = known_noise(_contexts.known_sd(block.policy, bandit.arms, of_run.sd), self._plan)
+            noise_sd = known_noise(_contextual_runs.known_sd(block.policy, bandit.arms, of_run.sd), self._plan)
             features = np.zeros((1, 1)) if bandit.changing else of_run.features
             made.append((features, of_run.coefficients, of_run.second, of_run.third, of_run.table, noise_sd))
         return tuple(np.stack(arrays, axis=-1) for arrays in zip(*made, strict=True))

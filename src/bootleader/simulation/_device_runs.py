@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.simulation._blocks import QUANTITIES, Block, BlockResult, Group, group_size
+from bootleader.simulation._block_runs import QUANTITIES, Block, BlockResult, Group, group_size
 from bootleader.simulation._device_programs import program_of
 
 Floats = npt.NDArray[np.float64]

@@ -234,7 +234,7 @@ def general(policy: Policy, bandit: Bandit, rounds: int, delayed: bool) -> tuple
 
 def checked_rule(policy: Policy, bandit: Bandit) -> Rule:
     """The policy's rule, after a check that functions written elsewhere can be compiled."""
-    from bootleader._core.compilation_checks import check_compiles
+    from bootleader._core.user_function_checks import check_compiles
 
     rule = policy.rule
     stream = Stream(np.zeros(1, np.uint64), 0, np.uint64(1))

@@ -19,7 +19,7 @@ from bootleader.policies import Policy
 from bootleader.simulation._work_stealing import Stopped, WorkStealing
 
 if TYPE_CHECKING:
-    from bootleader.simulation._blocks import Block, Runs
+    from bootleader.simulation._block_runs import Block, Runs
 
 USER_RANDOMNESS, BANDIT_RANDOMNESS = 6, 9  # spawn keys of the generators of users' Python policies and bandits
 

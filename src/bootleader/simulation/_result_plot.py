@@ -10,7 +10,7 @@ import numpy as np
 
 from bootleader._core.validation import counted, one_of
 from bootleader.simulation._bandit_json import text_of
-from bootleader.simulation._blocks import QUANTITIES
+from bootleader.simulation._block_runs import QUANTITIES
 from bootleader.simulation._merge import position, positions
 from bootleader.simulation._tables import shortened
 

@@ -17,7 +17,7 @@ from bootleader._core.rules import Rule
 from bootleader._core.validation import one_of, seed_of, whole
 from bootleader.bandits import Bandit, ContextualBandit
 from bootleader.policies import ContextualPolicy, Policy
-from bootleader.simulation._contexts import has_contexts, validate_pair
+from bootleader.simulation._contextual_runs import has_contexts, validate_pair
 from bootleader.simulation._delay import delay_from
 from bootleader.simulation._python_loop import PythonBandit, PythonPolicy
 from bootleader.simulation._task_schedule import Gathered, Job, play

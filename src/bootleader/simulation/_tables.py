@@ -11,7 +11,7 @@ import numpy as np
 
 from bootleader._core.validation import counted
 from bootleader.simulation._bandit_json import text_of
-from bootleader.simulation._statistics import LEVEL, Correction, Method, adjusted
+from bootleader.simulation._paired_comparisons import LEVEL, Correction, Method, adjusted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from bootleader._core.changes_and_delays import Delay
 from bootleader._core.moments import chan
-from bootleader.simulation._blocks import (
+from bootleader.simulation._block_runs import (
     GROUP,
     QUANTITIES,
     Block,

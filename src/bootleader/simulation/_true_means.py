@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bootleader.bandits import Bandit
-from bootleader.simulation._contexts import has_contexts
+from bootleader.simulation._contextual_runs import has_contexts
 from bootleader.simulation._python_loop import BANDIT_RANDOMNESS
 
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from bootleader._core.changes_and_delays import Delay
 from bootleader.simulation import _curves, _merge, _tables
 from bootleader.simulation import _result_files as _files
+from bootleader.simulation._paired_comparisons import Comparison, Correction, Method, compared
 from bootleader.simulation._result_plot import PictureOptions, What, picture
-from bootleader.simulation._statistics import Comparison, Correction, Method, compared
 from bootleader.simulation._true_means import true_means
 
 if TYPE_CHECKING:

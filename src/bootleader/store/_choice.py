@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 
 from bootleader._core.rng import Purpose, Stream, run_key, stream_of, stride_of, uniform
 from bootleader.agent._arm_state import ArmState
-from bootleader.agent._final_choice import final_chances
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._initial_pulls import InitialPulls
 from bootleader.agent._learner import HistoryLearner, Learner
@@ -24,6 +23,7 @@ from bootleader.agent._pending_changes import Draft
 from bootleader.agent._probabilities import choice_chances
 from bootleader.agent._random_streams import Streams
 from bootleader.agent._shared_learner import SharedLearner
+from bootleader.agent._traffic_choice import final_chances
 from bootleader.store._errors import StoreError
 from bootleader.store._events import Event, Kind, Side
 from bootleader.store._exact_sums import ExactSums

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bootleader._core.validation import real
 from bootleader.store._decision_audit import Audit
-from bootleader.store._writer import Writer
+from bootleader.store._experiment_core import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -186,7 +186,7 @@ class LogCalls:
         int
             Number of events that were deleted.
         """
-        from bootleader.store._retention import fold
+        from bootleader.store._folding import fold
 
         return fold(self._writer, real("before", before, "a time in seconds"))
 

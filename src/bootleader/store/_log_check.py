@@ -10,13 +10,13 @@ from bootleader._core.validation import counted
 from bootleader.store._decision_audit import audited
 from bootleader.store._errors import StoreError
 from bootleader.store._events import EXPERIMENT, Event, Kind
+from bootleader.store._folding import is_folded
 from bootleader.store._model_sums import context_of_reward
-from bootleader.store._retention import is_folded
 from bootleader.store._rewards import amount_of, folded
 from bootleader.store._state import State
 
 if TYPE_CHECKING:
-    from bootleader.store._writer import Writer
+    from bootleader.store._experiment_core import Writer
 
 
 @dataclass

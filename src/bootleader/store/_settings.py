@@ -15,10 +15,10 @@ from bootleader._core.validation import positive, seed_of
 from bootleader.agent._choice_learner import ChoiceLearner
 from bootleader.agent._contextual_core import linear_learner
 from bootleader.agent._decisions import DEFAULT_AGE
+from bootleader.agent._document import plain_policy, policy_of
 from bootleader.agent._learner import HistoryLearner, Learner
 from bootleader.agent._learner_factory import learner_of
 from bootleader.agent._memory_learner import MemoryLearner
-from bootleader.agent._serialization import plain_policy, policy_of
 from bootleader.agent._validation import boolean, half_life_of
 from bootleader.agent.agent import wrong_policy
 from bootleader.agent.features import Features

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bootleader._core.printable_text import shown
 from bootleader.store._backend import Meanwhile, News
-from bootleader.store._background import background
+from bootleader.store._compute_thread import background
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._schema import SQLITE

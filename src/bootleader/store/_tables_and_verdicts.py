@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bootleader.inference import Verdict
+    from bootleader.store._experiment_core import Writer
     from bootleader.store._replica import Replica
-    from bootleader.store._writer import Writer
 
 
 SIDES = ("the bandit", "the control (holdout)")

@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 
 import bootleader as bl
-from bootleader.agent._serialization import checksum
+from bootleader.agent._document import checksum
 from tests.agent.fuzzing.calls import make_calls
 from tests.agent.fuzzing.invariants import check
 from tests.agent.fuzzing.samples import Clock, sample_agent

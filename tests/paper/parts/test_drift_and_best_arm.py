@@ -11,7 +11,7 @@ from bootleader._core.rng import Stream
 from bootleader.paper import Size
 from bootleader.paper import _change_oracles as oracles
 from bootleader.paper.parts import best_arm, drift
-from bootleader.simulation._blocks import QUANTITIES
+from bootleader.simulation._block_runs import QUANTITIES
 from tests.paper.made_results import made_results
 
 SMALL = Size(runs=16, rounds=400, seed=1)

@@ -9,7 +9,7 @@ import bootleader as bl
 from bootleader.paper import Size
 from bootleader.paper import _leaderboard_scores as scores
 from bootleader.paper import _leaderboard_tables as tables
-from bootleader.paper import _published_figures as published
+from bootleader.paper import _published_results as published
 from bootleader.paper._cell_cache import Results
 from bootleader.paper._contenders import bytes_kept, contender_for, contenders, informed
 from bootleader.paper._leaderboard_problems import PROBLEMS, PUBLISHED_ONLY

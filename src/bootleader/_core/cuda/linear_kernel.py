@@ -152,7 +152,7 @@ def flags_of(plan: LinearPlan) -> Flags:
 
 @cache
 def kernel_for(functions: Functions, flags: Flags, view: Any) -> Any:
-    """The kernel that plays these functions on runs that :func:`.stacked_runs.stacks_of` laid out."""
+    """The kernel that plays these functions on runs that :func:`.stacked_state.stacks_of` laid out."""
     digest = code_digest(*functions, PARTS, advance_linear)[:16]
     register(view)
     constants = {"advance": _advance_for(functions, digest), "view": view}

@@ -14,7 +14,7 @@ from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._contenders import contender_for, facts_of, informed
 from bootleader.paper._report_part import Drawing, Outcome, Part, Size, Table
 from bootleader.policies import POLICIES, EpsilonGreedy, Policy
-from bootleader.simulation._blocks import QUANTITIES
+from bootleader.simulation._block_runs import QUANTITIES
 
 if TYPE_CHECKING:
     import pandas as pd

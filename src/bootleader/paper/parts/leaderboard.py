@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bootleader.paper import _leaderboard_tables as tables
-from bootleader.paper import _published_figures as published_figures
+from bootleader.paper import _published_results as published_figures
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._leaderboard_problems import GROUPS, PROBLEMS, RUNS, runs_at
 from bootleader.paper._leaderboard_scores import (

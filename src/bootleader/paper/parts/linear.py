@@ -16,10 +16,11 @@ from bootleader.bandits import (
     SegmentContexts,
     UniformCoefficients,
 )
-from bootleader.paper import _linear_panels as panels
+from bootleader.paper import _linreboot_panels as panels
 from bootleader.paper._bootstrap_intervals import Interval, quotient, ratio
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._linear_panels import (
+from bootleader.paper._linreboot_baselines import published_figures
+from bootleader.paper._linreboot_panels import (
     ADAPTIVE,
     COLOURS,
     ORACLE,
@@ -32,7 +33,6 @@ from bootleader.paper._linear_panels import (
     fixed,
     panel_policies,
 )
-from bootleader.paper._published_linear import published_figures
 from bootleader.paper._report_part import QUICK_ROUNDS_DIVISOR, Drawing, Outcome, Part, Size, Table
 from bootleader.policies import ContextualPolicy, LinReBoot
 

@@ -81,7 +81,7 @@ def bytes_held(policy: Policy, rounds: int) -> int:
 
     Only arrays are counted: what the interpreter allocates for itself differs from one call to the next.
     """
-    from bootleader.simulation._blocks import Block, play_block
+    from bootleader.simulation._block_runs import Block, play_block
     from bootleader.simulation._work_stealing import InterruptFlag, WorkStealing
 
     class ArrayBytes(WorkStealing):

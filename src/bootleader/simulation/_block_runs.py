@@ -21,7 +21,7 @@ from bootleader.bandits import Bandit, ContextualBandit
 from bootleader.bandits.base import filled
 from bootleader.policies import ContextualPolicy, Policy
 from bootleader.simulation import _kernel_choice
-from bootleader.simulation._contexts import has_contexts, play_contexts
+from bootleader.simulation._contextual_runs import has_contexts, play_contexts
 from bootleader.simulation._python_loop import play_python
 from bootleader.simulation._work_stealing import NEVER, InterruptFlag, WorkStealing
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from bootleader._core.validation import one_of
 from bootleader.plots._axes import INK, MUTED, Style, label_ends, log_axis, new_figure, plain, tidy
-from bootleader.plots._curves import Curve
+from bootleader.plots._curve_data import Curve
 from bootleader.plots._styles import family_styles, line_of
 
 Scale = Literal["linear", "log"]

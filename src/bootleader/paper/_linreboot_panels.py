@@ -11,7 +11,7 @@ from bootleader.bandits import FixedFeatures, GaussianContexts, LinearBandit, Ra
 from bootleader.paper import _claims as claims
 from bootleader.paper._bootstrap_intervals import Interval, ratio
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._published_linear import LAM, published_baselines, published_figures
+from bootleader.paper._linreboot_baselines import LAM, published_baselines, published_figures
 from bootleader.paper._report_part import Size, Table
 from bootleader.policies import (
     AdaptiveLinReBoot,

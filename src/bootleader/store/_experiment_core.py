@@ -16,10 +16,10 @@ from bootleader.store._backend import Backend, Found, Meanwhile
 from bootleader.store._choice import Choice
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import EXPERIMENT, Core, Event, Kind, Rest, Side, new_event
+from bootleader.store._folding import is_folded
 from bootleader.store._ids import DecisionIds
 from bootleader.store._model_sums import context_of_reward
 from bootleader.store._replica import Replica
-from bootleader.store._retention import is_folded
 from bootleader.store._rewards import next_event
 from bootleader.store._settings import Settings
 from bootleader.store._state import ArmTally, State

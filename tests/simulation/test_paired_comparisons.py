@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import bootleader as bl
-from bootleader.simulation._statistics import adjusted, compared
+from bootleader.simulation._paired_comparisons import adjusted, compared
 
 
 def samples(runs=60, shift=0.4, seed=0):

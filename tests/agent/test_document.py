@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.agent._serialization import checksum
+from bootleader.agent._document import checksum
 from bootleader.policies import IndexRule
 from tests.helpers import COLOURS, play
 from tests.oracle.cases import POLICY_CASES

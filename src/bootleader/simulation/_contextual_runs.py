@@ -26,7 +26,7 @@ from bootleader.simulation._work_stealing import Stopped, WorkStealing
 if TYPE_CHECKING:
     from bootleader._core.kernels.linear import Functions
     from bootleader._core.kernels.linear_state import ContextStreams, LinearPlan
-    from bootleader.simulation._blocks import Block, Runs
+    from bootleader.simulation._block_runs import Block, Runs
 
 PARAMETERS = 5
 POLICY_RANDOMNESS, BANDIT_RANDOMNESS = 6, 9  # spawn keys of the generators of users' Python policies and bandits
@@ -159,7 +159,7 @@ def new_state(policy: ContextualPolicy, parameters: Any, noise_sd: Any, plan: Li
 
 def check_functions(policy: ContextualPolicy, bandit: ContextualBandit) -> None:
     """Raise ``TypeError`` if functions that were written elsewhere cannot be compiled."""
-    from bootleader._core.compilation_checks import check_compiles
+    from bootleader._core.user_function_checks import check_compiles
 
     stream, array = Stream(np.zeros(1, np.uint64), 0, np.uint64(1)), np.zeros(1)
     rule = policy.rule
