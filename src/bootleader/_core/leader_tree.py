@@ -31,7 +31,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bootleader._core.rng import below, uniform
+from bootleader._core.rng import below
 from bootleader._core.segment_trees import (
     highest_peak,
     leaf_at,
@@ -48,6 +48,7 @@ from bootleader._core.tail_sampling import (
     CERTAIN,
     attempt_above,
     envelope_constant,
+    exponential,
     marking_rate,
     noise_above,
     true_rate,
@@ -193,7 +194,7 @@ def _best_marked(law: Any, rate: Any, first: Any, tau: Any, stream: Any) -> tupl
     """The marked arm with the largest index above tau (-1: none), its index, how many share it, and the visits made."""
     total = total_of(rate, first)
     arm, best, tied, visits = -1, -math.inf, 1, 0
-    position = _exponential(stream)
+    position = exponential(stream)
     while position < total:
         k, into = leaf_at(rate, first, position)
         if into < rate[k]:  # otherwise rounding has led past the last arm
@@ -206,13 +207,8 @@ def _best_marked(law: Any, rate: Any, first: Any, tau: Any, stream: Any) -> tupl
                 tied += 1
                 arm = k if below(stream, tied) == 0 else arm
             position += rate[k] - into  # one point marks the arm; continue from its end
-        position += _exponential(stream)
+        position += exponential(stream)
     return arm, best, tied, visits
-
-
-def _exponential(stream: Any) -> Any:
-    """Exponential with mean 1. These trees run on CPUs alone, where the system's logarithm is the fastest."""
-    return -math.log(1.0 - uniform(stream))
 
 
 def _index_above(location: Any, scale: Any, df: Any, tau: Any, certain: Any, stream: Any) -> Any:
