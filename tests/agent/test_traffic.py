@@ -231,7 +231,7 @@ def test_bad_decisions_are_refused_and_change_nothing(options: Any, match: str) 
 
 
 def lived(agent: bl.Agent, steps: int, seed: int = 0) -> list[Any]:
-    """An eventful life; what was decided."""
+    """Every kind of call; what was decided."""
     rng = np.random.default_rng(seed)
     waiting, log = [], []
     for step in range(steps):

@@ -83,8 +83,12 @@ def numbers_in(document):
     return sorted(found)
 
 
+DRAWN = {f"agent {name}" for name, policy in POLICIES.items() if isinstance(policy.rule, bl.HistoryRule)}
+DECIDE_EVERY = 3  # rounds; in the others the agent pulls
+
+
 def used(policy, until=300, **options):
-    """What an agent does in 300 rounds of an eventful life: choices, probabilities ``until`` a round, and documents."""
+    """What an agent does in 300 rounds of many kinds of calls: choices, probabilities ``until`` a round, documents."""
     rng = np.random.default_rng(5)
     agent = bl.Agent(policy, ["a", "b", "c", "d"], seed=11, clock=lambda: 1000.0, **options)
     chosen, probabilities, waiting = [], [], []
@@ -97,7 +101,7 @@ def used(policy, until=300, **options):
             agent.remove_arm("a")
         if step == 150:
             agent.resume_arm("b")
-        if step % 3 == 0:
+        if step % DECIDE_EVERY == 0:
             decision = agent.decide(probability=step % 9 == 0 and step < until)
             chosen.append(decision.arm)
             if step < until:
@@ -122,14 +126,13 @@ def used(policy, until=300, **options):
 
 def recorded(drawn_until=300):
     """All digests; probabilities that are drawn, each from a thousand choices, until a round."""
-    half_life = "half_life" if "half_life" in bl.Agent.__init__.__kwdefaults__ else "discount"
-    drawn = {name for name, policy in POLICIES.items() if isinstance(policy.rule, bl.HistoryRule)}
     agents = {
-        f"agent {name}": used(policy, until=drawn_until if name in drawn else 300) for name, policy in POLICIES.items()
+        name: used(policy, until=drawn_until if name in DRAWN else 300)
+        for name, policy in ((f"agent {name}", policy) for name, policy in POLICIES.items())
     }
     agents |= {f"agent {name} costs": used(POLICIES[name], maximize=False) for name in ("reboot", "adaptive")}
     agents |= {
-        f"agent {name} half-life": used(POLICIES[name], **{half_life: 50.0}) for name in ("reboot", "adaptive", "ucb1")
+        f"agent {name} half-life": used(POLICIES[name], half_life=50.0) for name in ("reboot", "adaptive", "ucb1")
     }
     runs = {f"{p} on {b}": simulated(POLICIES[p], BANDITS[b]) for p in POLICIES for b in BANDITS}
     large = {

@@ -1,11 +1,15 @@
 """``device="cuda"``: what can be tested without a GPU. ``make test-gpu`` compares a GPU with the CPU at full size."""
 
 import dis
+import gc
+import importlib
 import json
 import math
 import os
 import subprocess
 import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -18,6 +22,7 @@ import pytest
 from numba import config, cuda
 
 import bootleader as bl
+from bootleader._core.cuda import compilation
 from bootleader._core.cuda import device as device_module
 from bootleader._core.cuda.stacked_state import stacks_of
 from bootleader._core.kernels.linear import PARTS, advance_linear
@@ -178,3 +183,29 @@ def test_a_simulation_says_where_it_was_played(tmp_path):
     assert (mixed + more).devices == ("cuda", "cpu, cuda")
     mixed.save(tmp_path / "mixed.npz")
     assert bl.Simulation.load(tmp_path / "mixed.npz").devices == ("cuda", "cpu")
+
+
+def test_two_threads_that_compile_one_after_the_other_leave_nothing_changed():
+    nvvm = importlib.import_module("numba.cuda.cudadrv.nvvm")
+    before = nvvm.compile_ir
+    entered, leave = threading.Event(), threading.Event()
+
+    def first():
+        with compilation._compiling():
+            entered.set()
+            leave.wait()
+
+    def second():
+        with compilation._compiling():
+            assert not gc.isenabled()
+
+    with ThreadPoolExecutor(2) as pool:
+        works = [pool.submit(first)]
+        entered.wait()
+        works.append(pool.submit(second))
+        time.sleep(0.05)  # the second thread waits for the lock
+        leave.set()
+        for work in works:
+            work.result()
+    assert gc.isenabled()
+    assert nvvm.compile_ir is before

@@ -9,7 +9,7 @@ import pytest
 
 import bootleader as bl
 from bootleader.store._compute_thread import Background, background
-from bootleader.store._experiment_core import Writer
+from bootleader.store._experiment_writer import Writer
 
 ARMS = ["blue", "green", "red"]
 

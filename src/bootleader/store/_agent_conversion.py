@@ -21,7 +21,7 @@ from bootleader.store._model_sums import LoggedContext, plain_model
 from bootleader.store._settings import Settings
 
 if TYPE_CHECKING:
-    from bootleader.store._experiment_core import Writer
+    from bootleader.store._experiment_writer import Writer
 
 
 _SIDES = {Group.PLAIN: Side.ELSEWHERE, Group.BANDIT: Side.BANDIT, Group.HOLDOUT: Side.HOLDOUT}

@@ -8,7 +8,7 @@ from typing import Any
 from bootleader._core.printable_text import shown
 from bootleader.agent._learner_factory import sd_of_new_arm
 from bootleader.agent._validation import arm_name, metadata_of
-from bootleader.store._experiment_core import Writer
+from bootleader.store._experiment_writer import Writer
 from bootleader.store._state import State
 
 

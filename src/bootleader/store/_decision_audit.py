@@ -9,7 +9,7 @@ from bootleader.store._errors import StoreError
 from bootleader.store._events import Event, Kind
 
 if TYPE_CHECKING:
-    from bootleader.store._experiment_core import Writer
+    from bootleader.store._experiment_writer import Writer
     from bootleader.store._replica import Replica
 
 GIVEN: Final = {"recorded": "the choice was made elsewhere and recorded", "imported": "an imported agent decided"}

@@ -9,7 +9,7 @@ from bootleader.store._backend import Fold
 from bootleader.store._ids import tag_and_number
 
 if TYPE_CHECKING:
-    from bootleader.store._experiment_core import Writer
+    from bootleader.store._experiment_writer import Writer
 
 
 def fold(writer: Writer, before: float) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bootleader._core.validation import real
 from bootleader.store._decision_audit import Audit
-from bootleader.store._experiment_core import Writer
+from bootleader.store._experiment_writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ from bootleader.store._rewards import amount_of, folded
 from bootleader.store._state import State
 
 if TYPE_CHECKING:
-    from bootleader.store._experiment_core import Writer
+    from bootleader.store._experiment_writer import Writer
 
 
 @dataclass

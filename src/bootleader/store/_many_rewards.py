@@ -15,7 +15,7 @@ from bootleader.store._events import Event, Kind
 from bootleader.store._rewards import Range, checked_id, checked_value, next_event
 
 if TYPE_CHECKING:
-    from bootleader.store._experiment_core import Writer
+    from bootleader.store._experiment_writer import Writer
 
 AT_ONCE: Final = 20_000  # decisions that are looked up at once
 ATTEMPTS: Final = 5

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bootleader.inference import Verdict
-    from bootleader.store._experiment_core import Writer
+    from bootleader.store._experiment_writer import Writer
     from bootleader.store._replica import Replica
 
 

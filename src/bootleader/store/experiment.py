@@ -17,7 +17,7 @@ from bootleader.policies import Policy
 from bootleader.policies.contextual import ContextualPolicy
 from bootleader.store._arm_calls import ArmCalls
 from bootleader.store._events import Kind
-from bootleader.store._experiment_core import Writer
+from bootleader.store._experiment_writer import Writer
 from bootleader.store._log_calls import LogCalls
 from bootleader.store._rewards import checked_id, checked_value
 from bootleader.store._state import State

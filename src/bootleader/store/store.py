@@ -20,7 +20,7 @@ from bootleader.policies.contextual import ContextualPolicy
 from bootleader.store._backend import Backend, Found
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import EXPERIMENT, Core, Event, Kind, Rest, new_event
-from bootleader.store._experiment_core import Writer
+from bootleader.store._experiment_writer import Writer
 from bootleader.store._rewards import checked_id
 from bootleader.store._settings import Settings
 from bootleader.store.experiment import Experiment

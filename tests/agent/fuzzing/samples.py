@@ -1,4 +1,4 @@
-"""Agents of every kind, after an eventful life."""
+"""Agents of every kind, after every kind of call."""
 
 from __future__ import annotations
 

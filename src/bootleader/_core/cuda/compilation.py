@@ -31,17 +31,17 @@ def _shared_edge(layer):
 def _compiling() -> Iterator[None]:
     """Compile with NVVM's option ``-fma=0``, which numba's decorator does not have, and with the GPU's forms.
 
-    Garbage is not collected meanwhile: the millions of objects of a compilation live until its end, and looking through
-    them takes a sixth of the time.
+    Garbage is not collected meanwhile: the objects of a compilation live until its end, and each collection would read
+    all of them.
     """
     nvvm: Any = importlib.import_module("numba.cuda.cudadrv.nvvm")
-    compile_ir = nvvm.compile_ir
-
-    def without_fma(ir: Any, **options: Any) -> Any:
-        return compile_ir(ir, **{**options, "fma": False})
-
-    collects = gc.isenabled()
     with global_compiler_lock:  # nothing is compiled for the CPU meanwhile
+        # Read under the lock: another thread may have changed both to compile.
+        compile_ir, collects = nvvm.compile_ir, gc.isenabled()
+
+        def without_fma(ir: Any, **options: Any) -> Any:
+            return compile_ir(ir, **{**options, "fma": False})
+
         gc.disable()
         nvvm.compile_ir = without_fma
         GPU_FORMS[layer_edge] = _shared_edge

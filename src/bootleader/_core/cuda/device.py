@@ -13,7 +13,7 @@ REMEDY: Final = 'or leave device="cuda" out to play on the CPU, with the same re
 def require() -> Any:
     """Numba's CUDA module, or raise ``RuntimeError`` that says what is missing."""
     try:
-        with warnings.catch_warnings():  # what numba-cuda is told by a newer NumPy concerns neither of us
+        with warnings.catch_warnings():  # a newer NumPy warns numba-cuda; a user cannot act on it
             warnings.simplefilter("ignore", DeprecationWarning)
             from numba import config, cuda
     except Exception as error:  # numba-cuda fails in many ways with a NumPy that it does not know

@@ -79,7 +79,11 @@ def new_state(noise_sd: Any, gap: Any, fourth_moment: bool) -> State:
 
 
 class Scratch(NamedTuple):
-    """Memory for one round: an arm's words, the noise (arm x lane), each lane's leader with its index, and reward."""
+    """Memory for one round.
+
+    An arm's words, the noise (arm x lane), each lane's leader with its index, its reward, and the lanes that are
+    gathered to draw Student variables.
+    """
 
     words: Any
     noise: Any
@@ -91,9 +95,8 @@ class Scratch(NamedTuple):
 
 def new_scratch(arms: int, lanes: int) -> Scratch:
     """Memory for the rounds of a block."""
-    lane_numbers = [(lanes,)] * (4 + len(ChosenLanes._fields))
     noise, words, best, arm, reward, lane, shape, student, position, stride = aligned_zeros(
-        (arms, lanes), *lane_numbers
+        (arms, lanes), *[(lanes,)] * 9
     )
     chosen = ChosenLanes(lane.view(np.int64), shape, student, position.view(np.uint64), stride.view(np.uint64))
     return Scratch(words.view(np.uint64), noise, best, arm.view(np.uint64), reward, chosen)

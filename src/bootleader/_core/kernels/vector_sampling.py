@@ -63,7 +63,7 @@ def studentise_lanes(shape, normals, spare, stride, chosen):
     for lane in range(shape.shape[0]):
         count += 1 if shape[lane] != math.inf else 0
     if count > MOST * shape.shape[0]:
-        studentise_all(shape, normals, spare, stride, chosen.position)
+        studentise_all(shape, normals, spare, stride, chosen.position)  # whole numbers, free here
     elif count > 0:
         studentise_some(count, shape, normals, spare, stride, chosen)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bootleader.paper import _leaderboard_tables as tables
-from bootleader.paper import _published_results as published_figures
+from bootleader.paper import _published_results as published_results
 from bootleader.paper._cell_cache import Cell, Results
 from bootleader.paper._leaderboard_problems import GROUPS, PROBLEMS, RUNS, runs_at
 from bootleader.paper._leaderboard_scores import (
@@ -26,7 +26,7 @@ def cells(size: Size) -> list[Cell]:
         *oracle_cells(size).values(),
         *first_cells(size).values(),
         *rescaled_cells(size).values(),
-        *published_figures.cells(size),
+        *published_results.cells(size),
     ]
 
 
@@ -58,7 +58,7 @@ def analyse(size: Size, results: Results) -> Outcome:
             tables.choice(found),
             tables.plainly(blind, informed),
             tables.losses_table(blind, informed),
-            published_figures.table(published_figures.beside(size, results)),
+            published_results.table(published_results.beside(size, results)),
             tables.every_problem(found),
             tables.problems(size),
         ],
