@@ -98,17 +98,26 @@ def _sliding_window_ucb(params: tuple[float, ...], arms: Any, memory: list[float
 
 
 def _multiplier_bootstrap(params: tuple[float, ...], arms: Any, memory: list[float], shared: Any) -> Floats:
-    sums = np.reshape(memory, (shared.arms, int(params[2]), 2))
-    indices = sums[:, :, 0] / sums[:, :, 1]
-    return np.asarray(np.mean([_shared_among_best(replicate) for replicate in indices.T], axis=0))
+    return _mean_over_copies(multiplier_bootstrap.weighted_mean, int(params[2]), params, arms, memory, shared)
 
 
 def _ensemble_sampling(params: tuple[float, ...], arms: Any, memory: list[float], shared: Any) -> Floats | None:
-    numbers = np.reshape(memory, (shared.arms, int(params[0]) + 1))
-    if not numbers[:, -1].all():  # priors that are not drawn yet
-        return None if numbers[:, -1].any() else np.full(shared.arms, 1.0 / shared.arms)
-    indices = numbers[:, :-1] / (params[4] + np.array(arms.count))[:, None]
-    return np.asarray(np.mean([_shared_among_best(model) for model in indices.T], axis=0))
+    seeds = np.reshape(memory, (shared.arms, -1))[:, ensemble_sampling.SEED]
+    if not seeds.all():  # priors that are not drawn yet
+        return None if seeds.any() else np.full(shared.arms, 1.0 / shared.arms)
+    return _mean_over_copies(ensemble_sampling.posterior_mean, int(params[0]), params, arms, memory, shared)
+
+
+def _mean_over_copies(
+    index_of: Callable[..., float], copies: int, params: tuple[float, ...], arms: Any, memory: list[float], shared: Any
+) -> Floats:
+    """The mean over replicates or models; what they are still to draw is determined by the memory."""
+    stream = SpareStream(0, 1)
+    shares = [
+        _shared_among_best([index_of(params, arms, memory, k, copy, stream) for k in range(shared.arms)])
+        for copy in range(copies)
+    ]
+    return np.asarray(np.mean(shares, axis=0))
 
 
 def _beta_thompson(params: tuple[float, ...], arms: Any, memory: list[float], shared: Any) -> Floats:

@@ -8,33 +8,42 @@ from typing import Any, ClassVar, Final
 
 from bootleader._core.rng import below
 from bootleader._core.rules import ChoiceRule
-from bootleader._core.sampling import standard_normal
 from bootleader._core.validation import positive, real, whole
+from bootleader.policies._keyed_normals import keyed_normal, seed_at
 from bootleader.policies._memory_size import MemorySize
 from bootleader.policies.base import Knowledge, Policy
 
 MOST_MODELS: Final = 100_000
+SEED, NOISES = 0, 1  # an arm's places in the memory; then two numbers a model: its noise, and the weight that has it
+PLACES: Final = 2
 
 
-def prepare(params: Any, memory: Any, shared: Any, stream: Any) -> None:
-    """Draw every model's means from the prior, once for each arm; a last number of the arm says that it was done."""
-    models = int(params[0])
+def draw_seeds(params: Any, memory: Any, shared: Any, stream: Any) -> None:
+    """Draw the seeds of all arms, if they are not drawn yet."""
     for k in range(shared.arms):
-        first = k * (models + 1)
-        if memory[first + models] == 0.0:
-            memory[first + models] = 1.0
-            for at in range(first, first + models):
-                memory[at] = params[4] * (params[1] + params[2] * standard_normal(stream))
+        seed_at(memory, k * (NOISES + PLACES * int(params[0])) + SEED, stream)
+
+
+def posterior_mean(params: Any, arms: Any, memory: Any, k: Any, model: Any, stream: Any) -> Any:
+    """The mean of arm k in a model, with the noise of all rewards until now."""
+    models, prior_mean, noise_sd, prior_weight, count = int(params[0]), params[1], params[3], params[4], arms.count[k]
+    first = k * (NOISES + PLACES * models)
+    at = first + NOISES + PLACES * model
+    weight = prior_weight + count
+    if memory[at + 1] < weight:
+        normal = keyed_normal(memory[first + SEED], count * models + model, stream)
+        memory[at] += noise_sd * math.sqrt(weight - memory[at + 1]) * normal
+        memory[at + 1] = weight
+    return (prior_weight * prior_mean + count * arms.mean[k] + memory[at]) / weight
 
 
 def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
     """The largest posterior mean in one model, drawn at random."""
-    prepare(params, memory, shared, stream)
-    models = int(params[0])
-    model = int(below(stream, models))
+    draw_seeds(params, memory, shared, stream)
+    model = int(below(stream, int(params[0])))
     chosen, largest, ties = 0, -math.inf, 0
     for k in range(shared.arms):
-        index = memory[k * (models + 1) + model] / (params[4] + arms.count[k])
+        index = posterior_mean(params, arms, memory, k, model, stream)
         if index > largest:
             chosen, largest, ties = k, index, 1
         elif index == largest:
@@ -45,11 +54,8 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
 
 
 def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: Any, stream: Any) -> None:
-    """Add the reward to every model, each time with noise of its own."""
-    prepare(params, memory, shared, stream)
-    models = int(params[0])
-    for model in range(models):
-        memory[arm * (models + 1) + model] += reward + params[3] * standard_normal(stream)
+    """Nothing but the seeds: a model draws the noise of the rewards when it is asked."""
+    draw_seeds(params, memory, shared, stream)
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,6 +68,11 @@ class EnsembleSampling(Policy):
     .. math:: \frac{\theta_0 / v_0 + \sum_i (Y_i + W_i) / \sigma^2}{1 / v_0 + s / \sigma^2}
 
     which has the law of the posterior; with few models, the same draws are used again and again.
+
+    A model draws its noise when it is asked for an arm: the sum of what came since it was last asked is one normal
+    variable, and so is the first sum with the draw of the prior, whose variance is that of
+    :math:`\sigma^2 / v_0` rewards. The sums have the same law as if every reward had its own noise, and a round takes
+    O(arms) instead of O(models).
 
     Parameters
     ----------
@@ -107,4 +118,6 @@ class EnsembleSampling(Policy):
         prior_weight = (float(self.noise_sd) / float(self.prior_sd)) ** 2
         numbers = (self.models, self.prior_mean, self.prior_sd, self.noise_sd, prior_weight)
         params = tuple(float(number) for number in numbers)
-        return ChoiceRule(choose, learn, MemorySize(per_arm=int(self.models) + 1), params, initial_pulls=0)
+        return ChoiceRule(
+            choose, learn, MemorySize(per_arm=NOISES + PLACES * int(self.models)), params, initial_pulls=0
+        )
