@@ -8,6 +8,7 @@ from bootleader._core.bootstrap_sums import (
     QUARTER,
     VECTORISED_FROM,
     WORKSPACE,
+    add_signed,
     heads_sum,
     resampled_sum,
     write_strides,
@@ -61,3 +62,19 @@ def test_compiled_heads_sum_equals_the_plain_one(count, chance):
     plain = heads_sum(chance, values.tolist(), 0, count, 0.25, stream)
     assert compiled_heads_sum(chance, padded(values, WORKSPACE), WORKSPACE, count, 0.25, array_stream) == plain
     assert int(array_stream.states[0]) == stream.states[0]
+
+
+@kernel
+def compiled_add_signed(sums, start, size, word, amount):
+    add_signed(sums, start, size, word, amount)
+
+
+@pytest.mark.parametrize("size", [1, 3, 8, 63, 64])
+def test_compiled_add_signed_equals_the_plain_one(size):
+    before = np.random.default_rng(size).normal(size=80)
+    plain, compiled, word = before.tolist(), before.copy(), 0x9E3779B97F4A7C15
+    add_signed(plain, 7, size, word, 0.3)
+    compiled_add_signed(compiled, 7, size, np.uint64(word), 0.3)
+    assert compiled.tolist() == plain
+    signs = [1.0 - 2.0 * (word >> j & 1) for j in range(size)]
+    assert plain == [*before[:7], *(before[7 : 7 + size] + 0.3 * np.array(signs)), *before[7 + size :]]

@@ -1,4 +1,4 @@
-"""Random sums over an arm's history: a bootstrap sum, and a sum over the heads of coins.
+"""Random sums: a bootstrap sum and a sum over the heads of coins, of an arm's history; signs of coins for many sums.
 
 Each has two forms. The plain one defines it. The vectorised one, which compiled code uses for long sums, reads the same
 words in the same order and returns the same bits: drawing, scaling and looking up are three loops instead of one, so
@@ -97,6 +97,12 @@ def heads_sum(chance: Any, values: Any, start: Any, count: Any, drift: Any, stre
     return sums[0]
 
 
+def add_signed(sums: Any, start: Any, size: Any, word: Any, amount: Any) -> None:
+    """Add the amount to ``sums[start + j]`` where bit j of a word is 0, and subtract it where the bit is 1."""
+    for j in range(size):
+        sums[start + j] += amount if (word >> j) & 1 == 0 else -amount
+
+
 # The vectorised forms ------------------------------------------------------------------------------------------------
 
 
@@ -172,3 +178,11 @@ def add_heads(word: Any, values: Any, size: Any, drift: Any, sums: Any) -> None:
     for j in range(size):
         one = (word >> np.uint64(j)) & np.uint64(1) == np.uint64(1)
         sums[j] += values[j] - drift if one else 0.0
+
+
+def vectorised_add_signed(sums: Any, start: Any, size: Any, word: Any, amount: Any) -> None:
+    """:func:`add_signed`, vectorised: from the start of a slice no index can be negative."""
+    own = sums[start:]
+    for j in range(size):
+        one = (word >> np.uint64(j)) & np.uint64(1) == np.uint64(1)
+        own[j] += -amount if one else amount

@@ -87,6 +87,7 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 COMPILED_FORMS[bootstrap_sums.resampled_sum] = (bootstrap_sums.vectorised_resampled_sum,)
 COMPILED_FORMS[bootstrap_sums.heads_sum] = (bootstrap_sums.vectorised_heads_sum,)
+COMPILED_FORMS[bootstrap_sums.add_signed] = (bootstrap_sums.vectorised_add_signed,)
 
 
 def _unit_from_mantissa(word: Any) -> Any:
@@ -148,6 +149,14 @@ def _resampled_sum(values, start, count, draws, stream):  # type: ignore[no-unty
 def _heads_sum(chance, values, start, count, drift, stream):  # type: ignore[no-untyped-def]
     def vectorised(chance, values, start, count, drift, stream):  # type: ignore[no-untyped-def]
         return bootstrap_sums.vectorised_heads_sum(chance, values, start, count, drift, stream)
+
+    return vectorised
+
+
+@overload(bootstrap_sums.add_signed, jit_options=INNER)  # type: ignore[arg-type]
+def _add_signed(sums, start, size, word, amount):  # type: ignore[no-untyped-def]
+    def vectorised(sums, start, size, word, amount):  # type: ignore[no-untyped-def]
+        return bootstrap_sums.vectorised_add_signed(sums, start, size, word, amount)
 
     return vectorised
 

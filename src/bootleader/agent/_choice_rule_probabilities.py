@@ -90,7 +90,10 @@ def _bayes_ucb(params: tuple[float, ...], arms: Any, memory: list[float], shared
 
 
 def _bootstrapped_ucb(params: tuple[float, ...], arms: Any, memory: list[float], shared: Any) -> Floats:
-    return _shared_among_best([bootstrapped_ucb.index_of(params, arms, memory, shared, k) for k in range(shared.arms)])
+    level, rank = bootstrapped_ucb.level_and_rank(params, shared)
+    return _shared_among_best(
+        [bootstrapped_ucb.index_of(params, arms, memory, k, level, rank) for k in range(shared.arms)]
+    )
 
 
 def _sliding_window_ucb(params: tuple[float, ...], arms: Any, memory: list[float], shared: Any) -> Floats:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from bootleader._core.bootstrap_sums import COINS, add_signed
 from bootleader._core.elementary import log
 from bootleader._core.rng import below, next_word
 from bootleader._core.rules import ChoiceRule
@@ -14,32 +15,35 @@ from bootleader.policies._memory_size import MemorySize
 from bootleader.policies.base import Knowledge, Policy
 
 MOST_REPLICATES: Final = 100_000
-ANCHOR, QUANTILE, AT_COUNT, AT_RANK, SUMS = 0, 1, 2, 3, 4  # an arm's places in the memory; then two sums a replicate
+# An arm's places in the memory; then the replicates' sums of weighted rewards, then their sums of weights.
+ANCHOR, QUANTILE, AT_COUNT, AT_RANK, SUMS = 0, 1, 2, 3, 4
 
 
-def largest_sum(memory: Any, first: Any, last: Any, shift: Any) -> Any:
+def largest_sum(memory: Any, first: Any, replicates: Any, shift: Any) -> Any:
     """The largest of the replicates' sums of weighted residuals; four at a time, which do not wait for each other."""
     a, b, c, d = -math.inf, -math.inf, -math.inf, -math.inf
-    at = first
-    while at + 8 <= last:
-        a = max(a, memory[at] - shift * memory[at + 1])
-        b = max(b, memory[at + 2] - shift * memory[at + 3])
-        c = max(c, memory[at + 4] - shift * memory[at + 5])
-        d = max(d, memory[at + 6] - shift * memory[at + 7])
-        at += 8
-    while at < last:
-        a = max(a, memory[at] - shift * memory[at + 1])
-        at += 2
+    at, weights = first, first + replicates
+    for _ in range(replicates // 4):
+        a = max(a, memory[at] - shift * memory[weights])
+        b = max(b, memory[at + 1] - shift * memory[weights + 1])
+        c = max(c, memory[at + 2] - shift * memory[weights + 2])
+        d = max(d, memory[at + 3] - shift * memory[weights + 3])
+        at += 4
+        weights += 4
+    for _ in range(replicates % 4):
+        a = max(a, memory[at] - shift * memory[weights])
+        at += 1
+        weights += 1
     return max(max(a, b), max(c, d))
 
 
-def ranked_sum(memory: Any, first: Any, last: Any, shift: Any, rank: Any) -> Any:
+def ranked_sum(memory: Any, first: Any, replicates: Any, shift: Any, rank: Any) -> Any:
     """The largest but ``rank`` of the replicates' sums of weighted residuals."""
     limit, left, largest = math.inf, rank + 1, 0.0
     while left > 0:
         largest, ties = -math.inf, 0
-        for at in range(first, last, 2):
-            value = memory[at] - shift * memory[at + 1]
+        for at in range(first, first + replicates):
+            value = memory[at] - shift * memory[at + replicates]
             if value < limit and value >= largest:
                 ties = ties + 1 if value == largest else 1
                 largest = value
@@ -53,29 +57,34 @@ def bootstrap_quantile(arms: Any, memory: Any, k: Any, replicates: Any, rank: An
     first = k * (SUMS + 2 * replicates)
     if memory[first + AT_COUNT] == arms.count[k] and memory[first + AT_RANK] == rank:
         return memory[first + QUANTILE]
-    shift, begin, end = arms.mean[k] - memory[first + ANCHOR], first + SUMS, first + SUMS + 2 * replicates
-    ranked = ranked_sum(memory, begin, end, shift, rank) if rank > 0 else largest_sum(memory, begin, end, shift)
+    shift, at = arms.mean[k] - memory[first + ANCHOR], first + SUMS
+    ranked = ranked_sum(memory, at, replicates, shift, rank) if rank > 0 else largest_sum(memory, at, replicates, shift)
     memory[first + AT_COUNT], memory[first + AT_RANK] = arms.count[k], rank
     memory[first + QUANTILE] = ranked / arms.count[k]
     return memory[first + QUANTILE]
 
 
-def index_of(params: Any, arms: Any, memory: Any, shared: Any, k: Any) -> Any:
-    """Mean + quantile + correction of arm k."""
+def level_and_rank(params: Any, shared: Any) -> Any:
+    """The correction of an arm with one reward, and the quantile's rank: the same for all arms."""
     delta, sd, replicates = params[0], params[1], int(params[2])
     alpha = 1.0 / (shared.pulls + 2.0)
-    rank = int(alpha * (1.0 - delta) * replicates)
     level = sd * math.sqrt(-2.0 * log(alpha))
     if params[3] == 1.0:
         level *= math.sqrt(log(2.0 / (alpha * delta)))
-    return arms.mean[k] + bootstrap_quantile(arms, memory, k, replicates, rank) + level / arms.count[k]
+    return level, int(alpha * (1.0 - delta) * replicates)
+
+
+def index_of(params: Any, arms: Any, memory: Any, k: Any, level: Any, rank: Any) -> Any:
+    """Mean + quantile + correction of arm k."""
+    return arms.mean[k] + bootstrap_quantile(arms, memory, k, int(params[2]), rank) + level / arms.count[k]
 
 
 def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
     """The largest mean + quantile + correction."""
+    level, rank = level_and_rank(params, shared)
     chosen, best, ties = 0, -math.inf, 0
     for k in range(shared.arms):
-        index = index_of(params, arms, memory, shared, k)
+        index = index_of(params, arms, memory, k, level, rank)
         if index > best:
             chosen, best, ties = k, index, 1
         elif index == best:
@@ -92,15 +101,10 @@ def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: An
     if arms.count[arm] == 1.0:
         memory[first + ANCHOR] = reward
     value = reward - memory[first + ANCHOR]
-    word = next_word(stream)
-    for replicate in range(replicates):
-        at = first + SUMS + 2 * replicate
-        sign = 1.0 - 2.0 * float(word & 1)  # no branch: it would be taken at random
-        memory[at] += sign * value
-        memory[at + 1] += sign
-        word = word >> 1
-        if replicate % 64 == 63:
-            word = next_word(stream)
+    for begin in range(0, replicates, COINS):
+        word, at, size = next_word(stream), first + SUMS + begin, min(COINS, replicates - begin)
+        add_signed(memory, at, size, word, value)
+        add_signed(memory, at + replicates, size, word, 1.0)
 
 
 @dataclass(frozen=True, repr=False)
