@@ -44,8 +44,12 @@ def _knows(option: str) -> bool:
 LEAN: Final[dict[str, Any]] = {"error_model": "numpy"} | ({"_nrt": False} if _knows("_nrt") else {})
 # Functions that only kernels call need no entry point from Python, which halves the time to compile.
 INNER: Final = {**LEAN, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# A call copies all arrays among its arguments, field by field. Functions that take a view of all arms are written into
+# their callers: the time of a round halves.
+INLINED: Final = INNER | ({"forceinline": True} if _knows("forceinline") else {})
 typeof: Any = numba.typeof
 inner: Any = numba.njit(**INNER)
+inlined: Any = numba.njit(**INLINED)
 inline: Any = numba.njit(inline="always", **INNER)  # written into the caller: loops that run for every arm and round
 
 
@@ -77,10 +81,10 @@ def canonical(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @cache
-def compiled(function: Callable[..., Any]) -> Any:
+def compiled(function: Callable[..., Any], jit: Any = inner) -> Any:
     """A plain function as a compiled one."""
     register(function)
-    return inner(function)
+    return jit(function)
 
 
 # Functions whose compiled form is not their Python form ---------------------------------------------------------------
@@ -236,7 +240,7 @@ def named(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return rename
 
 
-def switch(name: str, functions: Sequence[Any]) -> Any:
+def switch(name: str, functions: Sequence[Any], jit: Any = inner) -> Any:
     """A compiled ``f(which, *args)`` that calls the compiled ``functions[which](*args)``.
 
     Written as source text, because numba cannot index a tuple of different functions; one flat chain of comparisons,
@@ -246,7 +250,7 @@ def switch(name: str, functions: Sequence[Any]) -> Any:
     source = "\n".join([f"def {name}(which, *args):", *cases, f"    return f{len(functions) - 1}(*args)"])
     namespace = {f"f{which}": function for which, function in enumerate(functions)}
     exec(source, namespace)
-    return inner(namespace[name])
+    return jit(namespace[name])
 
 
 def specialise(template: Callable[..., Any], digest: str, **functions: Any) -> Any:

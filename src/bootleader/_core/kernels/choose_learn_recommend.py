@@ -17,7 +17,7 @@ from bootleader._core.elementary import log
 from bootleader._core.half_life import RENEWALS, moved_anchor, remembered_rounds, weight_left
 from bootleader._core.kernels.run_state import add_to_history, add_to_moments, leader
 from bootleader._core.moments import pooled_kurtosis, pooled_variance
-from bootleader._core.numba_bridge import compiled, inner, named, register, switch
+from bootleader._core.numba_bridge import compiled, inlined, inner, named, register, switch
 from bootleader._core.reference_player import POOLING_GROWTH
 from bootleader._core.rng import below, next_word, uniform
 from bootleader._core.rules import (
@@ -61,7 +61,7 @@ def make_parts(
         resample_of = switch(f"general_resample_{digest}", [compiled(resample) for resample in functions])
         return *history_parts(resample_of, digest), recommend_largest_mean
     choose_rule, learn_rule, recommend_rule = (
-        switch(f"general_{name}_{digest}", [compiled(function) for function in column])
+        switch(f"general_{name}_{digest}", [compiled(function, inlined) for function in column], inlined)
         for name, column in zip(("choose", "learn", "recommend"), zip(*functions, strict=True), strict=True)
     )
     return choice_parts(choose_rule, learn_rule, recommend_rule, history, digest)
@@ -246,7 +246,7 @@ def choice_parts(
 ) -> tuple[Any, Any, Any]:
     """A :class:`ChoiceRule`."""
 
-    @inner
+    @inlined
     @named(f"view_{digest}")
     def view(state):
         moments, history = state.moments, state.history
@@ -254,17 +254,17 @@ def choice_parts(
             moments.count, moments.mean, moments.rss, state.laws.noise_sd, history.values, history.sums, history.start
         )
 
-    @inner
+    @inlined
     @named(f"shared_{digest}")
     def shared(plan, state):
         return SharedStatistics(0.0, state.arrived[0], state.moments.count.shape[0], plan.horizon, 0.0)
 
-    @inner
+    @inlined
     @named(f"choose_by_rule_{digest}")
     def choose(plan, state, noise, spare):
         return np.int64(choose_rule(plan.function, plan.params, view(state), state.memory, shared(plan, state), spare))
 
-    @inner
+    @inlined
     @named(f"learn_rule_{digest}")
     def learn(plan, state, k, reward, spare):
         size = int(state.moments.count[k])
@@ -273,7 +273,7 @@ def choice_parts(
             add_to_history(state.history, size, k, reward)
         learn_rule(plan.function, plan.params, view(state), state.memory, shared(plan, state), k, reward, spare)
 
-    @inner
+    @inlined
     @named(f"recommend_rule_{digest}")
     def recommend(plan, state):
         return np.int64(recommend_rule(plan.function, plan.params, view(state), state.memory, shared(plan, state)))
