@@ -35,10 +35,10 @@ INDEX_COST = {Noise.NONE: 1.0, Noise.NORMAL: 2.5, Noise.STUDENT: 10.0, Noise.FAI
 RESAMPLED_INDEX_COST, RESAMPLED_REWARD_COST = 170.0, 0.15
 RESAMPLED_ROW_COST, PRODUCT_COST = 60.0, 0.3  # with contexts: of a row, and of each product of two features
 SLOW_ROUND_COST = {
-    "MOSS": 130.0, "CHK": 150.0, "LBSDA": 160.0, "RBSDA": 170.0, "IMED": 200.0, "MaillardSampling": 230.0,
-    "KLUCB": 270.0, "BetaThompson": 290.0, "KLMaillardSampling": 290.0, "Exp3": 370.0, "TsallisINF": 380.0,
-    "EnsembleSampling": 490.0, "BayesUCB": 880.0, "BootstrappedUCB": 1_040.0, "MultiplierBootstrap": 1_400.0,
-    "WRSDA": 3_300.0,
+    "LBSDA": 90.0, "MOSS": 90.0, "IMED": 95.0, "RBSDA": 100.0, "EnsembleSampling": 120.0, "CHK": 125.0,
+    "MaillardSampling": 130.0, "Exp3": 155.0, "KLMaillardSampling": 200.0, "BetaThompson": 200.0,
+    "MultiplierBootstrap": 200.0, "TsallisINF": 210.0, "KLUCB": 340.0, "BootstrappedUCB": 440.0, "WRSDA": 680.0,
+    "BayesUCB": 930.0,
 }  # fmt: skip
 
 

@@ -25,16 +25,16 @@ LONG: Final = 20_000  # rounds of the problems that are not in the suite
 
 # Runs of slow policies at full size: with 2,000 of each the leaderboard would take more than 20 minutes on two cores.
 FEWER_RUNS: Final = {
-    "WRSDA": 100,
-    "BootstrappedUCB": 150,
-    "MultiplierBootstrap": 200,
-    "BayesUCB": 250,
-    "EnsembleSampling": 250,
+    "BayesUCB": 300,
+    "BootstrappedUCB": 300,
+    "WRSDA": 300,
     "KLMaillardSampling": 500,
     "MaillardSampling": 500,
     "NPTS": 500,
     "Giro": 500,
     "KLUCB": 750,
+    "EnsembleSampling": 750,
+    "MultiplierBootstrap": 750,
     "IMED": 1_000,
     "RBSDA": 1_000,
     "LBSDA": 1_000,
