@@ -33,12 +33,15 @@ class Disk:
         for change in self.pending.pop(name, []):
             _apply(content, change)
 
-    def cut(self, folder: Path, rng: random.Random) -> None:
-        """Write the files as they are after the power was cut: of what was not synced, any part, in any order."""
+    def cut(self, folder: Path, rng: random.Random | None = None) -> None:
+        """Write the files as they are after the power was cut: of what was not synced, any part, in any order.
+
+        Nothing of it, if there is no ``rng``.
+        """
         for name in self.synced.keys() | self.pending.keys():
             content = bytearray(self.synced.get(name, b""))
             changes = self.pending.get(name, [])
-            for change in rng.sample(changes, rng.randint(0, len(changes))):
+            for change in [] if rng is None else rng.sample(changes, rng.randint(0, len(changes))):
                 _apply(content, change)
             (folder / Path(name).name).write_bytes(bytes(content))
 

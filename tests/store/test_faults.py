@@ -34,16 +34,21 @@ def powered(tmp_path, disk: Disk, name: str) -> SqliteBackend:
     return backend
 
 
+def synced(monkeypatch, disk: Disk, tmp_path) -> None:
+    """Tell the disk when a store waits for it."""
+    log = f"{tmp_path}/shop.db-wal"
+    monkeypatch.setattr("bootleader.store._write_ahead_log.flush", lambda descriptor: disk.sync(log))
+
+
 @pytest.mark.parametrize("durable", [True, False])
-def test_a_power_cut_loses_nothing_that_was_acknowledged(tmp_path, durable):
+def test_a_power_cut_loses_nothing_that_was_acknowledged(tmp_path, durable, monkeypatch):
     """Cut at random instants; without waiting for the disk (the wrong version) something is lost."""
     disk, rng, lost = Disk(), random.Random(1), 0
     store = bl.Store("sqlite://")
+    synced(monkeypatch, disk if durable else Disk(), tmp_path)
     store._backend = powered(tmp_path, disk, f"power-{durable}")
     button = created(store)
     store._backend._connection.execute("PRAGMA wal_autocheckpoint = 20")
-    if not durable:
-        store._backend._connection.execute("PRAGMA synchronous = OFF")
     acknowledged: list[tuple[str, float]] = []
     for number in range(60):
         decision = button.decide().id
@@ -66,6 +71,32 @@ def test_a_power_cut_loses_nothing_that_was_acknowledged(tmp_path, durable):
     assert (lost == 0) == durable
     assert (disk.syncs > 120) == durable
     store.close()
+
+
+def test_a_repeated_reward_is_durable_though_its_first_writer_was_not(tmp_path, monkeypatch):
+    """The first delivery is committed and never synced; the second is answered, and the power is cut."""
+    disk, log = Disk(), "bootleader.store._write_ahead_log.flush"
+    first, second = bl.Store("sqlite://"), bl.Store("sqlite://")
+    synced(monkeypatch, disk, tmp_path)
+    first._backend = powered(tmp_path, disk, "first")
+    button = created(first)
+    decision = button.decide().id
+
+    def fails(descriptor: int) -> None:
+        raise OSError("the disk does not answer")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(log, fails)
+        assert reason_of(button.reward, decision, 2.0) == "unavailable"
+    second._backend = powered(tmp_path, disk, "second")
+    assert second.open("button").reward(decision, 2.0) is Receipt.REPEATED
+    after_cut = tmp_path / "after"
+    after_cut.mkdir()
+    disk.cut(after_cut)
+    with bl.Store(f"sqlite:///{after_cut}/shop.db") as after:
+        assert after.open("button").log()["reward"].tolist() == [2.0]
+    first.close()
+    second.close()
 
 
 def test_a_full_disk(tmp_path):

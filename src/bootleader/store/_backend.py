@@ -115,6 +115,9 @@ class Backend(ABC):
             was written.
         """
 
+    def make_durable(self) -> None:
+        """Wait until all that can be read is durable: before an answer that is made of what others have written."""
+
     @abstractmethod
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
         """The events that are visible now (or at a horizon), and were not at the horizon ``after``; the first of them.

@@ -91,6 +91,7 @@ class Writer:
     def _is_own(self, event: Event) -> bool:
         """Whether an event is in the log already: a call is made again if the connection broke during the commit."""
         found = self.backend.chain(self.found.id, event.decision)
+        self.backend.make_durable()
         return any(row.version == event.version and row[1:] == event[1:] for row in found)
 
     # Decisions -----------------------------------------------------------------------------------------------------
@@ -199,9 +200,11 @@ class Writer:
             if not chain or chain[0].kind != Kind.DECISION:
                 raise self.unknown(decision_id)
             if first is not None and any(row[1:] == first[1:] for row in chain):
+                self.backend.make_durable()
                 return self._receipt(first.arm, Receipt.COUNTED)  # the connection broke after the commit
             row = next_event(chain, kind, amount, event, now, self.settings.reward_range)
             if row is None:
+                self.backend.make_durable()  # who wrote it may have ended before it was
                 return self._receipt(chain[0].arm, Receipt.REPEATED)
             if self.append(row, to_decision=True):
                 return self._receipt(row.arm, Receipt.COUNTED)

@@ -62,6 +62,8 @@ def reward_many(writer: Writer, rewards: Sequence[Reward], where: Callable[[int]
         try:
             if events:
                 writer.backend.append(writer.found.id, events, fold)
+            else:
+                writer.backend.make_durable()
         except DuplicateKey:  # another process has rewarded or folded one of them meanwhile: look again
             continue
         return BulkReceipt(len(events), len(rewards) - len(events))

@@ -3,8 +3,9 @@
 The library is apsw, which brings a SQLite of its own. The one in many Pythons is older than 3.51.3, the first version
 without a fault that can damage the file when one process resets the write-ahead log while another writes.
 
-The file is in WAL mode with ``synchronous=FULL``: a commit returns after the log is on the disk. Writers are serialised
-by SQLite, so the numbers of the events are in the order of their commits, and a horizon is the last number read.
+The file is in WAL mode, and a call returns after the log is on the disk: see
+:mod:`bootleader.store._write_ahead_log`. Writers are serialised by SQLite, so the numbers of the events are in the order
+of their commits, and a horizon is the last number read.
 
 SQLite counts the locks of a file once for each process. A child that is forked while a connection is open inherits the
 count without the locks: the parent, when it closes the file, deletes the write-ahead log that the child still writes
@@ -28,6 +29,7 @@ from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._schema import SQLITE
 from bootleader.store._sql import DECISION_IS_THERE, MARKS, OF_BANDIT, READ, READ_AT_ONCE, Execute, SqlBackend
+from bootleader.store._write_ahead_log import WriteAheadLog
 
 if TYPE_CHECKING:
     import apsw
@@ -71,6 +73,7 @@ class SqliteBackend(SqlBackend):
         self.path = path if path == MEMORY else str(Path(path).absolute())
         self._ended = ""  # why a store in memory cannot be used any more
         self._vfs = vfs
+        self._log = WriteAheadLog(self.path)
         self._lock = threading.RLock()
         self._connection: apsw.Connection | None = None
         with self._lock:
@@ -96,12 +99,13 @@ class SqliteBackend(SqlBackend):
         mode = None if self.path == MEMORY else connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode not in (None, ("wal",)):  # such as on a file system without shared memory
             raise StoreError(f"SQLite cannot keep a write-ahead log beside {shown(self.path)}", "unavailable")
-        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA synchronous = NORMAL")  # a commit does not wait for the disk: _sync() does
         # A plan does not depend on the values of parameters. Otherwise SQLite plans a statement again in every call.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         try:
             self._prepare(connection)
         except BaseException:
+            self._log.close()
             connection.close()
             raise
         self._connection = connection
@@ -116,9 +120,20 @@ class SqliteBackend(SqlBackend):
         try:
             self.migrate(execute)
             connection.execute("COMMIT")
+            self._sync()
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
+
+    def _sync(self) -> None:
+        """Wait until all commits are on the disk. The connection is open."""
+        if self.path != MEMORY:
+            self._log.sync()
+
+    def make_durable(self) -> None:
+        with self._lock:
+            self._guarded(self._open)
+            self._sync()
 
     def _wait(self) -> Callable[[int], bool]:
         """A handler for a locked database: short random waits, because a commit takes a millisecond or so."""
@@ -144,7 +159,7 @@ class SqliteBackend(SqlBackend):
         self._lock.release()
 
     def forget_connections(self) -> None:
-        self._lock = threading.RLock()
+        self._lock, self._log = threading.RLock(), WriteAheadLog(self.path)
         if self._connection is not None:
             _inherited.append((self.path, self._connection))
             self._connection = None
@@ -153,6 +168,7 @@ class SqliteBackend(SqlBackend):
 
     def close(self) -> None:
         with self._lock:
+            self._log.close()
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
@@ -200,6 +216,7 @@ class SqliteBackend(SqlBackend):
             try:
                 done = work(lambda sql, args: connection.execute(sql, args).fetchall())
                 connection.execute("COMMIT")
+                self._sync()
                 return done
             finally:
                 if connection.in_transaction:
@@ -242,7 +259,10 @@ class SqliteBackend(SqlBackend):
         """Execute a statement that writes; the number of rows."""
         connection = self._open()
         connection.execute(sql, args)
-        return int(connection.changes())
+        written = int(connection.changes())
+        if written:
+            self._sync()
+        return written
 
     def append_next(
         self, experiment: int, event: Event, after: str, fold: int, meanwhile: Meanwhile | None = None
@@ -283,7 +303,7 @@ class SqliteBackend(SqlBackend):
         count = super().purge()
         if self.path != MEMORY:
             self.rows("VACUUM")
-            self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            self.rows("PRAGMA wal_checkpoint(TRUNCATE)")  # syncs the log and the database
         return count
 
     def open_decisions(self, experiment: int, arm: int, horizon: str) -> list[tuple[str, float]]:

@@ -1,0 +1,52 @@
+"""Waits until SQLite's write-ahead log is on the disk.
+
+With ``synchronous=FULL`` SQLite waits for the disk while it holds the lock that allows one writer at a time. Here a
+commit only writes to the log (``synchronous=NORMAL``), gives the lock back, and then waits. So several processes wait
+at the same time, and one sync of the disk serves all of them.
+
+Nothing is lost by that order. A call returns after the wait. Whoever reads an event before it is on the disk, and
+appends another, writes further on in the same file, and a sync is of the whole file. SQLite itself syncs the log before
+it copies it into the database, and the database before it writes to the log from the beginning again.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from bootleader._core.printable_text import shown
+from bootleader.store._errors import StoreError
+
+BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows
+NOT_INHERITED: Final = getattr(os, "O_CLOEXEC", 0)
+
+
+def flush(descriptor: int) -> None:
+    """Wait until a file is on the disk, as SQLite does it: without the time of its last change, where that can be."""
+    getattr(os, "fdatasync", os.fsync)(descriptor)
+
+
+class WriteAheadLog:
+    """The log of a database, for as long as a connection of this process to it is open: until then it stays there.
+
+    SQLite has no locks on this file, so that closing a descriptor of it releases none.
+    """
+
+    def __init__(self, database: str) -> None:
+        self.path = f"{database}-wal"
+        self._descriptor: int | None = None
+
+    def sync(self) -> None:
+        """Wait until all that was committed is on the disk, by whichever process."""
+        try:
+            if self._descriptor is None:
+                self._descriptor = os.open(self.path, os.O_RDWR | BINARY | NOT_INHERITED)
+            flush(self._descriptor)
+        except OSError as error:
+            raise StoreError(f"{shown(self.path)} could not be written to the disk: {error}", "unavailable") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
