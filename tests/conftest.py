@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import sys
@@ -57,6 +58,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("browser"):
                 item.add_marker(pytest.mark.skip(reason="the browser tests run on Linux"))
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of garbage collection: going through thousands of tests again and again takes long."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
