@@ -61,7 +61,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was collected out of garbage collection: going through thousands of tests again and again takes long."""
+    """Leave what was collected out of garbage collection, which would go through thousands of tests again and again."""
     gc.collect()
     gc.freeze()
 

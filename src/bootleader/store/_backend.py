@@ -115,6 +115,7 @@ class Backend(ABC):
             was written.
         """
 
+    @abstractmethod
     def make_durable(self) -> None:
         """Wait until all that can be read is durable: before an answer that is made of what others have written."""
 

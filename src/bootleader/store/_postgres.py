@@ -209,6 +209,9 @@ class PostgresBackend(SqlBackend):
 
         return self._with_connection(transaction)
 
+    def make_durable(self) -> None:
+        """Nothing to do: what can be read is durable, since the sessions of a store commit synchronously."""
+
     def inserted(self, experiment: int, event: Event) -> tuple[Any, ...]:
         return (self._offset, *event[1:], experiment)
 

@@ -3,9 +3,9 @@
 The library is apsw, which brings a SQLite of its own. The one in many Pythons is older than 3.51.3, the first version
 without a fault that can damage the file when one process resets the write-ahead log while another writes.
 
-The file is in WAL mode, and a call returns after the log is on the disk: see
-:mod:`bootleader.store._write_ahead_log`. Writers are serialised by SQLite, so the numbers of the events are in the order
-of their commits, and a horizon is the last number read.
+The file is in WAL mode, and a call returns after the log is on the disk
+(:mod:`bootleader.store._write_ahead_log`). Writers are serialised by SQLite, so the numbers of the events are in the
+order of their commits, and a horizon is the last number read.
 
 SQLite counts the locks of a file once for each process. A child that is forked while a connection is open inherits the
 count without the locks: the parent, when it closes the file, deletes the write-ahead log that the child still writes
