@@ -73,7 +73,7 @@ class SqliteBackend(SqlBackend):
         self.path = path if path == MEMORY else str(Path(path).absolute())
         self._ended = ""  # why a store in memory cannot be used any more
         self._vfs = vfs
-        self._log = WriteAheadLog(self.path)
+        self._log, self._commit_waits = WriteAheadLog(self.path), False
         self._lock = threading.RLock()
         self._connection: apsw.Connection | None = None
         with self._lock:
@@ -100,6 +100,7 @@ class SqliteBackend(SqlBackend):
         if mode not in (None, ("wal",)):  # such as on a file system without shared memory
             raise StoreError(f"SQLite cannot keep a write-ahead log beside {shown(self.path)}", "unavailable")
         connection.execute("PRAGMA synchronous = NORMAL")  # a commit does not wait for the disk: _sync() does
+        self._commit_waits = False
         # A plan does not depend on the values of parameters. Otherwise SQLite plans a statement again in every call.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         try:
@@ -129,6 +130,12 @@ class SqliteBackend(SqlBackend):
         """Wait until all commits are on the disk. The connection is open."""
         if self.path != MEMORY:
             self._log.sync()
+
+    def _let_commit_wait(self, commit_waits: bool) -> None:
+        """Choose whether a commit waits for the disk, or leaves that to :meth:`_sync`."""
+        if commit_waits != self._commit_waits and self._connection is not None:
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if commit_waits else 'NORMAL'}")
+            self._commit_waits = commit_waits
 
     def make_durable(self) -> None:
         with self._lock:
@@ -255,12 +262,17 @@ class SqliteBackend(SqlBackend):
         if meanwhile is not None and self.path != MEMORY:
             background.submit(meanwhile)
 
-    def _changed(self, sql: str, args: Sequence[Any]) -> int:
-        """Execute a statement that writes; the number of rows."""
+    def _changed(self, sql: str, args: Sequence[Any], is_alone: bool = False) -> int:
+        """Execute a statement that writes; the number of rows.
+
+        A process that is alone keeps no other from writing, and gives the interpreter to its other threads only once:
+        its commit waits for the disk.
+        """
         connection = self._open()
+        self._let_commit_wait(is_alone)
         connection.execute(sql, args)
         written = int(connection.changes())
-        if written:
+        if written and not self._commit_waits:
             self._sync()
         return written
 
@@ -272,7 +284,7 @@ class SqliteBackend(SqlBackend):
         sql, args = (NEXT_INSERTION_TO, (*args, event.decision)) if event.version else (NEXT_INSERTION, args)
         self._submit(meanwhile)
         with self._lock:
-            written = self._guarded(lambda: self._changed(sql, args))
+            written = self._guarded(lambda: self._changed(sql, args, is_alone=True))
         return str(last + 1) if written else None
 
     # Horizons ------------------------------------------------------------------------------------------------------
