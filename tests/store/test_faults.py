@@ -48,7 +48,7 @@ def test_a_power_cut_loses_nothing_that_was_acknowledged(tmp_path, alone, durabl
     synced(monkeypatch, disk if durable else Disk(), tmp_path)
     store._backend = powered(tmp_path, disk, f"power-{alone}-{durable}")
     if not alone:
-        store._backend._let_commit_wait = lambda commit_waits: None
+        store._backend._let_commit_wait = lambda connection, commit_waits: None
     button = created(store)
     store._backend._connection.execute("PRAGMA wal_autocheckpoint = 20")
     acknowledged: list[tuple[str, float]] = []

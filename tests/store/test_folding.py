@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from functools import partial
@@ -71,15 +72,22 @@ def test_folding_changes_no_later_decision(clocked, times, store_url):
     assert button.check(), str(button.check())
 
 
-def test_a_second_delivery_after_folding_does_not_count(clocked, times, store_url):
-    """The process still knows the decision, but not that another one rewarded it and it was folded."""
-    button, _ = played(clocked, times)
-    decision = button.decide()
+@contextlib.contextmanager
+def rewarded_elsewhere(store_url, times, decision):
+    """A store, and an experiment, of another process that has rewarded a decision some time ago."""
     with bl.Store(store_url, clock=lambda: times[0]) as other:
         theirs = other.open("button")
         theirs.reward(decision.id, 2.0, event="order-1")
         theirs.decide()
         times[0] += 10.0
+        yield other, theirs
+
+
+def test_a_second_delivery_after_folding_does_not_count(clocked, times, store_url):
+    """The process still knows the decision, but not that another one rewarded it and it was folded."""
+    button, _ = played(clocked, times)
+    decision = button.decide()
+    with rewarded_elsewhere(store_url, times, decision) as (_, theirs):
         assert theirs.fold(times[0]) > 0
     assert reason_of(button.reward, decision.id, 2.0, event="order-1") == "folded"
     assert button.summary()["pulls"].sum() == 10
@@ -98,11 +106,7 @@ def test_a_second_delivery_at_the_moment_of_folding_does_not_count(clocked, time
     """Sent before the deletion is committed, it waits, and then finds no decision."""
     button, _ = played(clocked, times)
     decision = button.decide()
-    with bl.Store(store_url, clock=lambda: times[0]) as other:
-        theirs = other.open("button")
-        theirs.reward(decision.id, 2.0, event="order-1")
-        theirs.decide()
-        times[0] += 10.0
+    with rewarded_elsewhere(store_url, times, decision) as (other, theirs):
         write, deleted, may_commit = other._backend.write, threading.Event(), threading.Event()
 
         def held_open(work):

@@ -131,10 +131,10 @@ class SqliteBackend(SqlBackend):
         if self.path != MEMORY:
             self._log.sync()
 
-    def _let_commit_wait(self, commit_waits: bool) -> None:
+    def _let_commit_wait(self, connection: apsw.Connection, commit_waits: bool) -> None:
         """Choose whether a commit waits for the disk, or leaves that to :meth:`_sync`."""
-        if commit_waits != self._commit_waits and self._connection is not None:
-            self._connection.execute(f"PRAGMA synchronous = {'FULL' if commit_waits else 'NORMAL'}")
+        if commit_waits != self._commit_waits:
+            connection.execute(f"PRAGMA synchronous = {'FULL' if commit_waits else 'NORMAL'}")
             self._commit_waits = commit_waits
 
     def make_durable(self) -> None:
@@ -265,11 +265,11 @@ class SqliteBackend(SqlBackend):
     def _changed(self, sql: str, args: Sequence[Any], is_alone: bool = False) -> int:
         """Execute a statement that writes; the number of rows.
 
-        A process that is alone keeps no other from writing, and gives the interpreter to its other threads only once:
-        its commit waits for the disk.
+        A process that is alone keeps no other from writing, so its commit waits for the disk. Another thread computes
+        meanwhile: this one would have to wait for the interpreter between a commit and a sync.
         """
         connection = self._open()
-        self._let_commit_wait(is_alone)
+        self._let_commit_wait(connection, is_alone)
         connection.execute(sql, args)
         written = int(connection.changes())
         if written and not self._commit_waits:

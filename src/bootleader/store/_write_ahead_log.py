@@ -1,8 +1,8 @@
 """Waits until SQLite's write-ahead log is on the disk.
 
-With ``synchronous=FULL`` SQLite waits for the disk while it holds the lock that allows one writer at a time. Here a
-commit only writes to the log (``synchronous=NORMAL``), gives the lock back, and then waits. So several processes wait
-at the same time, and one sync of the disk serves all of them.
+With ``synchronous=FULL`` SQLite waits for the disk while it holds the lock that allows one writer at a time. Where
+several processes write, a commit only writes to the log (``synchronous=NORMAL``), gives the lock back, and then waits
+here. So they wait at the same time, and one sync of the disk serves all of them.
 
 Nothing is lost by that order. A call returns after the wait. Whoever reads an event before it is on the disk, and
 appends another, writes further on in the same file, and a sync is of the whole file. SQLite itself syncs the log before
