@@ -9,7 +9,8 @@ import pytest
 
 import bootleader as bl
 from bootleader import Receipt
-from bootleader.store import _postgres, _replica
+from bootleader.store import _replica
+from bootleader.store._postgres_statements import Statements
 from tests.store.test_experiment import reason_of
 from tests.store.test_faults import at_once, created
 
@@ -63,17 +64,17 @@ def test_a_connection_that_breaks_after_the_commit_counts_once(server, monkeypat
     with bl.Store(server.new_database()) as store:
         button = created(store)
         decision = button.decide()
-        execute = _postgres.execute_prepared
+        execute = Statements.execute
         broken = []
 
-        def breaks(connection, sql, args, *more):
-            done = execute(connection, sql, args, *more)
+        def breaks(statements, sql, args, *more):
+            done = execute(statements, sql, args, *more)
             if "INSERT INTO bootleader_events" in sql and not broken:
                 broken.append(True)
                 raise psycopg.OperationalError("the connection was lost")
             return done
 
-        monkeypatch.setattr(_postgres, "execute_prepared", breaks)
+        monkeypatch.setattr(Statements, "execute", breaks)
         assert button.reward(decision.id, 2.0) == Receipt.COUNTED
         broken.clear()
         second = button.decide()
@@ -113,5 +114,34 @@ def test_more_threads_than_connections(server):
         button = created(store)
         decisions = at_once(*(button.decide for _ in range(20)))
         assert len({decision.id for decision in decisions}) == 20
-        assert len(store._backend._idle) <= 8
+        assert len(store._backend._connections._free) == 8
         assert len(button.log()) == 20
+
+
+def test_statements_are_planned_once_and_read_by_indexes(server):
+    """Planning takes longer than executing; a plan that reads all of a table is slow when the table has grown."""
+    url = server.new_database()
+    with bl.Store(url) as store, bl.Store(url) as another:
+        button = created(store)
+        others = another.open("button")
+        for number in range(10):  # alone first, then not
+            button.reward(button.decide().id, float(number))
+        for number in range(10):
+            button.reward(button.decide().id, float(number))
+            others.reward(others.decide().id, float(number))
+        planned = "SELECT generic_plans, custom_plans, statement FROM pg_prepared_statements WHERE name ~ 'bootleader'"
+        found = store._backend.rows(planned)
+        assert len(found) >= 5
+        assert sum(custom for _, custom, _ in found) == 0
+        assert sum(generic for generic, _, _ in found) >= 40
+        store._backend.rows("ANALYZE")  # as the server does by itself while the tables are small
+        for _, _, statement in found:
+            explain = f"EXPLAIN (GENERIC_PLAN) {statement}".encode()
+            result = store._backend._with_statements(partial(_results, explain))
+            plan = "\n".join(result.get_value(row, 0).decode() for row in range(result.ntuples))
+            assert "Index" in plan
+            assert "Seq Scan" not in plan, plan
+
+
+def _results(statement, statements):
+    return statements.connection.pgconn.exec_(statement)

@@ -26,6 +26,8 @@ def real(
     infinite: bool = False,
 ) -> float:
     """Return ``value`` as a float in (low, high], or raise naming what is ``accepted``."""
+    if value.__class__ is float and low == -math.inf and -LARGEST <= value <= min(high, LARGEST):
+        return value  # nearly always
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be {accepted}, got {shown(value)}")
     try:

@@ -13,20 +13,17 @@ them above those in the log.
 from __future__ import annotations
 
 import itertools
-import queue
-import threading
 import time
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bootleader.store._backend import Meanwhile, News
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
+from bootleader.store._postgres_connections import Connections
 from bootleader.store._postgres_horizons import Snapshot, last_transaction, next_transaction, ranks
 from bootleader.store._postgres_sql import INSERTION, NEXT_INSERTION, NEXT_INSERTION_TO, ROW_LOCK, WITHIN, news_query
-from bootleader.store._postgres_statements import execute as execute_prepared
-from bootleader.store._postgres_statements import query
+from bootleader.store._postgres_statements import Statements
 from bootleader.store._schema import POSTGRES
 from bootleader.store._sql import ALL, AT_ONCE, OF_BANDIT, READ, READ_AT_ONCE, Execute, SqlBackend, intact
 
@@ -46,12 +43,13 @@ LASTING: Final = (
     "Servname not supported",
 )
 MOST_OPEN: Final = 32  # transactions that a horizon lists because they may still be running; beyond, it is read anew
-CONNECTIONS: Final = 8  # of a process at a time: a server has a hundred by default, for all processes together
-_inherited: list[Any] = []  # connections of a parent process: never used and never closed here
+# Every query reads a few rows by an index. Left to itself, PostgreSQL plans a query with an array of transactions anew
+# in each call, which takes four times as long as executing it, and plans to read all of a table while it is small.
+PLANS: Final = ("SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off")
 
 
 class PostgresBackend(SqlBackend):
-    """A PostgreSQL database. Connections are opened as threads need them, up to a limit, and kept."""
+    """A PostgreSQL database."""
 
     start = "0:0:"
     dialect = POSTGRES
@@ -73,12 +71,10 @@ class PostgresBackend(SqlBackend):
             raise ValueError(f"url must be like postgresql://user:password@host/database: {message}") from None
         super().__init__(timeout)
         self._psycopg, self._url = psycopg, url
-        self._idle: list[psycopg.Connection[Any]] = []
-        self._lock, self._permits = threading.Lock(), _permits()
-        weakref.finalize(self, _close_all, self._idle)
+        self._connections = Connections(timeout)
         self._offset = 0
         self._ready = False
-        self._with_connection(lambda connection: None)
+        self._with_statements(lambda statements: None)
 
     # Connections ---------------------------------------------------------------------------------------------------
 
@@ -98,6 +94,8 @@ class PostgresBackend(SqlBackend):
             raise
         try:
             connection.execute(f"SET lock_timeout = {round(self.timeout * 1000)}")
+            for setting in PLANS:
+                connection.execute(setting)
             if connection.execute("SHOW synchronous_commit").fetchone() in (("off",), ("local",)):
                 connection.execute("SET synchronous_commit = on")  # a decision is durable before it is answered
             if not self._ready:
@@ -139,41 +137,20 @@ class PostgresBackend(SqlBackend):
         execute("INSERT INTO bootleader_transactions (added) VALUES (?)", (offset,))
         return offset
 
-    def _borrow(self) -> psycopg.Connection[Any]:
-        """A connection for one call; :meth:`_give_back` it."""
-        try:
-            self._permits.get(timeout=self.timeout)
-        except queue.Empty:
-            raise StoreError(
-                f"all {CONNECTIONS} connections were in use for {self.timeout:g} seconds", "unavailable"
-            ) from None
-        try:
-            with self._lock:
-                connection = self._idle.pop() if self._idle else None
-            return self._connect() if connection is None or connection.closed else connection
-        except BaseException:
-            self._permits.put(None)
-            raise
-
-    def _give_back(self, connection: psycopg.Connection[Any], permits: queue.SimpleQueue[None]) -> None:
-        if connection.pgconn.transaction_status == self._psycopg.pq.TransactionStatus.IDLE:
-            with self._lock:
-                self._idle.append(connection)
-        else:  # interrupted, or cut off
-            connection.close()
-        permits.put(None)
-
-    def _with_connection(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
-        """Do some work; connect again while the server is away, until the timeout."""
+    def _with_statements(self, work: Callable[[Statements], T]) -> T:
+        """Do some work on a connection; connect again while the server is away, until the timeout."""
         errors = self._psycopg.errors
         deadline, wait = time.monotonic() + self.timeout, 0.02
         while True:
             try:
-                permits, connection = self._permits, self._borrow()
+                statements = self._connections.borrow(self._connect)
                 try:
-                    return work(connection)
-                finally:
-                    self._give_back(connection, permits)
+                    done = work(statements)
+                except BaseException:
+                    self._connections.give_back_after_error(statements)
+                    raise
+                self._connections.give_back(statements)
+                return done
             except errors.UniqueViolation:
                 raise DuplicateKey from None
             except (errors.LockNotAvailable, errors.DiskFull) as error:
@@ -189,25 +166,22 @@ class PostgresBackend(SqlBackend):
             wait = min(2.0 * wait, 0.5)
 
     def forget_connections(self) -> None:
-        self._lock, self._permits = threading.Lock(), _permits()
-        _inherited.extend(self._idle)
-        self._idle.clear()
+        self._connections.forget()
 
     def close(self) -> None:
-        with self._lock:
-            _close_all(self._idle)
+        self._connections.close()
 
     # Primitives ----------------------------------------------------------------------------------------------------
 
     def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Any]:
-        return self._with_connection(lambda connection: _executing(connection)(sql, args))
+        return self._with_statements(lambda statements: _executing(statements.connection)(sql, args))
 
     def write(self, work: Callable[[Execute], Any]) -> Any:
-        def transaction(connection: psycopg.Connection[Any]) -> Any:
-            with connection.transaction():
-                return work(_executing(connection))
+        def transaction(statements: Statements) -> Any:
+            with statements.connection.transaction():
+                return work(_executing(statements.connection))
 
-        return self._with_connection(transaction)
+        return self._with_statements(transaction)
 
     def make_durable(self) -> None:
         """Nothing to do: what can be read is durable, since the sessions of a store commit synchronously."""
@@ -218,9 +192,10 @@ class PostgresBackend(SqlBackend):
     def append(self, experiment: int, events: Sequence[Event], fold: int | None = None) -> None:
         rows = [self.inserted(experiment, event) for event in events]
 
-        def insert(connection: psycopg.Connection[Any]) -> int:
+        def insert(statements: Statements) -> int:
             if len(rows) == 1 and fold is None:
-                return execute_prepared(connection, self.insertion, rows[0]).command_tuples or 0
+                return statements.execute(self.insertion, rows[0]).command_tuples or 0
+            connection = statements.connection
             with connection.transaction():
                 execute = _executing(connection)
                 there = "SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL FOR SHARE"
@@ -237,14 +212,12 @@ class PostgresBackend(SqlBackend):
                 self.check_fold(execute, experiment, fold)
                 return len(rows)
 
-        if self._with_connection(insert) != len(rows):
+        if self._with_statements(insert) != len(rows):
             raise self.removed(experiment)
 
     def _insert_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None) -> bool:
         sql, args = self.insertion_to, (*self.inserted(experiment, event), event.decision)
-        return self._with_connection(
-            lambda connection: execute_prepared(connection, sql, args, meanwhile).command_tuples == 1
-        )
+        return self._with_statements(lambda statements: statements.execute(sql, args, meanwhile).command_tuples == 1)
 
     def append_next(
         self, experiment: int, event: Event, after: str, fold: int, meanwhile: Meanwhile | None = None
@@ -254,13 +227,13 @@ class PostgresBackend(SqlBackend):
         sql, args = (NEXT_INSERTION_TO, (*args, event.decision)) if event.version else (NEXT_INSERTION, args)
         attempts = itertools.count()
 
-        def insert(connection: psycopg.Connection[Any]) -> PGresult:
-            is_repeated, done = next(attempts) > 0, execute_prepared(connection, sql, args, meanwhile)
+        def insert(statements: Statements) -> PGresult:
+            is_repeated, done = next(attempts) > 0, statements.execute(sql, args, meanwhile)
             if is_repeated and not done.ntuples:  # the first attempt may have written it
                 raise DuplicateKey
             return done
 
-        written = self._with_connection(insert)
+        written = self._with_statements(insert)
         if not written.ntuples:
             return None
         present = known.with_transaction(int.from_bytes(written.get_value(0, 0) or b"", "big", signed=True))
@@ -276,7 +249,7 @@ class PostgresBackend(SqlBackend):
         if known.xip:
             args += [*limits, experiment, known.xip]
         sql = news_query(bool(known.xip), last is not None, READ_AT_ONCE)
-        found = self._with_connection(lambda connection: query(connection, sql, args + limits))
+        found = self._with_statements(lambda statements: statements.query(sql, args + limits))
         if last is None:
             last = Snapshot.of(found[-1][-1], self._offset)
         if len(found) == READ_AT_ONCE:
@@ -345,7 +318,7 @@ class PostgresBackend(SqlBackend):
     def events(self, experiment: int) -> Iterator[Event]:
         """All events, by a cursor on the server: their order is not that of an index."""
         sql: Any = _marks(f"SELECT {ALL} FROM bootleader_events WHERE experiment = ? ORDER BY seq")
-        connection = self._with_connection(lambda _: self._connect())
+        connection = self._with_statements(lambda _: self._connect())
         try:
             with connection.transaction(), connection.cursor("bootleader_log", binary=True) as cursor:
                 cursor.itersize = AT_ONCE
@@ -354,19 +327,6 @@ class PostgresBackend(SqlBackend):
             raise StoreError(f"PostgreSQL stopped while the log was read: {error}", "unavailable") from None
         finally:
             connection.close()
-
-
-def _permits() -> queue.SimpleQueue[None]:
-    """As many permits as a process may have connections. A semaphore of Python takes ten times as long."""
-    permits: queue.SimpleQueue[None] = queue.SimpleQueue()
-    for _ in range(CONNECTIONS):
-        permits.put(None)
-    return permits
-
-
-def _close_all(idle: list[Any]) -> None:
-    while idle:
-        idle.pop().close()
 
 
 def _marks(sql: str) -> str:

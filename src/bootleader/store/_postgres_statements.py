@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import weakref
 from collections.abc import Callable, Sequence
+from functools import cache
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -29,74 +30,73 @@ class _Prepared:
         self.reader: Any = None
 
 
-_prepared: weakref.WeakKeyDictionary[psycopg.Connection[Any], dict[str, _Prepared]] = weakref.WeakKeyDictionary()
+class Statements:
+    """A connection, and the statements that are prepared on it."""
 
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        from psycopg import errors, generators, pq
 
-def execute(
-    connection: psycopg.Connection[Any], sql: str, args: Sequence[Any], meanwhile: Callable[[], None] | None = None
-) -> PGresult:
-    """Execute a statement with placeholders ``?``; the result, or an exception of psycopg.
+        self.connection = connection
+        self._errors, self._results_of = errors, generators.execute
+        self._done, self._idle = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK), pq.TransactionStatus.IDLE
+        self._prepared: dict[str, _Prepared] = {}
 
-    ``meanwhile`` is called while the server is at work. What it raises does not matter.
-    """
-    from psycopg import errors
+    @property
+    def is_idle(self) -> bool:
+        """Whether the connection waits for a statement, outside of any transaction."""
+        return bool(self.connection.pgconn.transaction_status == self._idle)
 
-    try:
-        return _executed(connection, sql, args, meanwhile)
-    except errors.InvalidSqlStatementName:  # psycopg forgets all prepared statements after a rollback
-        _prepared.pop(connection, None)
-        return _executed(connection, sql, args)
+    def execute(self, sql: str, args: Sequence[Any], meanwhile: Callable[[], None] | None = None) -> PGresult:
+        """Execute a statement with placeholders ``?``; the result, or an exception of psycopg.
 
+        ``meanwhile`` is called while the server is at work. What it raises does not matter.
+        """
+        try:
+            return self._executed(sql, args, meanwhile)
+        except self._errors.InvalidSqlStatementName:  # psycopg forgets all prepared statements after a rollback
+            self._prepared.clear()
+            return self._executed(sql, args)
 
-def _executed(
-    connection: psycopg.Connection[Any], sql: str, args: Sequence[Any], meanwhile: Callable[[], None] | None = None
-) -> PGresult:
-    prepared = _prepared_on(connection, sql)
-    connection.pgconn.send_query_prepared(prepared.name, [_as_text(arg) for arg in args], result_format=BINARY)
-    if meanwhile is not None:
-        with contextlib.suppress(Exception):
-            meanwhile()
-    return _answer(connection)
+    def query(self, sql: str, args: Sequence[Any]) -> list[Any]:
+        """Execute a query; its rows, as tuples."""
+        from psycopg.adapt import Transformer
 
+        result = self.execute(sql, args)
+        prepared = self._prepared[sql]
+        reader = prepared.reader
+        if reader is None:
+            reader = Transformer()
+            reader.set_pgresult(result, set_loaders=True, format=BINARY)  # type: ignore[arg-type]
+            prepared.reader = reader
+        else:  # the columns have the same types as before
+            reader.set_pgresult(result, set_loaders=False)
+        return reader.load_rows(0, result.ntuples, tuple)  # type: ignore[no-any-return]
 
-def _prepared_on(connection: psycopg.Connection[Any], sql: str) -> _Prepared:
-    known = _prepared.get(connection)
-    if known is None:
-        known = _prepared[connection] = {}
-    prepared = known.get(sql)
-    if prepared is None:
+    def _executed(self, sql: str, args: Sequence[Any], meanwhile: Callable[[], None] | None = None) -> PGresult:
+        prepared = self._prepared.get(sql) or self._prepare(sql)
+        texts = [_TEXT_OF[arg.__class__](arg) for arg in args]
+        self.connection.pgconn.send_query_prepared(prepared.name, texts, result_format=BINARY)
+        if meanwhile is not None:
+            with contextlib.suppress(Exception):
+                meanwhile()
+        return self._answer()
+
+    def _prepare(self, sql: str) -> _Prepared:
         prepared = _Prepared()
-        connection.pgconn.send_prepare(prepared.name, _numbered(sql).encode())
-        _answer(connection)
-        known[sql] = prepared
-    return prepared
+        self.connection.pgconn.send_prepare(prepared.name, _numbered(sql).encode())
+        self._answer()
+        self._prepared[sql] = prepared
+        return prepared
+
+    def _answer(self) -> PGresult:
+        connection = self.connection
+        result: PGresult = connection.wait(self._results_of(connection.pgconn))[-1]
+        if result.status not in self._done:
+            raise self._errors.error_from_result(result, encoding="utf-8")
+        return result
 
 
-def query(connection: psycopg.Connection[Any], sql: str, args: Sequence[Any]) -> list[Any]:
-    """Execute a query; its rows, as tuples."""
-    from psycopg.adapt import Transformer
-
-    result = execute(connection, sql, args)
-    prepared = _prepared_on(connection, sql)
-    reader = prepared.reader
-    if reader is None:
-        reader = Transformer()
-        reader.set_pgresult(result, set_loaders=True, format=BINARY)  # type: ignore[arg-type]
-        prepared.reader = reader
-    else:  # the columns have the same types as before
-        reader.set_pgresult(result, set_loaders=False)
-    return reader.load_rows(0, result.ntuples, tuple)  # type: ignore[no-any-return]
-
-
-def _answer(connection: psycopg.Connection[Any]) -> PGresult:
-    from psycopg import errors, generators, pq
-
-    result: PGresult = connection.wait(generators.execute(connection.pgconn))[-1]
-    if result.status not in (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK):
-        raise errors.error_from_result(result, encoding="utf-8")
-    return result
-
-
+@cache
 def _numbered(sql: str) -> str:
     """The placeholders as PostgreSQL writes them: $1, $2, ...
 
@@ -110,18 +110,27 @@ def _numbered(sql: str) -> str:
     return first + "".join(f"${next(numbers)}{other}" for other in others)
 
 
-def _as_text(value: Any) -> bytes | None:
-    """A parameter as PostgreSQL reads it. The text of a float has all of its bits.
+class _Texts(dict[type, Callable[[Any], bytes | None]]):
+    """By type: a parameter as PostgreSQL reads it. The text of a float has all of its bits.
 
     Examples
     --------
-    >>> _as_text(0.1), _as_text([3, 5]), _as_text(None)
-    (b'0.1', b'{3,5}', None)
+    >>> [_TEXT_OF[value.__class__](value) for value in (0.1, [3, 5], None, 7, "a", True)]
+    [b'0.1', b'{3,5}', None, b'7', b'a', b'1']
     """
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return value.encode()
-    if isinstance(value, list):
-        return ("{" + ",".join(map(str, value)) + "}").encode()
-    return repr(float(value)).encode() if isinstance(value, float) else b"%d" % value
+
+    def __missing__(self, kind: type) -> Callable[[Any], bytes | None]:
+        found = next(self[known] for known in (str, int, float) if issubclass(kind, known))
+        self[kind] = found
+        return found
+
+
+_TEXT_OF: Final = _Texts(
+    {
+        NoneType: lambda _: None,
+        str: str.encode,
+        int: b"%d".__mod__,
+        float: lambda value: float.__repr__(value).encode(),
+        list: lambda values: ("{" + ",".join(map(str, values)) + "}").encode(),
+    }
+)

@@ -122,9 +122,9 @@ class Experiment(ArmCalls, LogCalls):
         TypeError, ValueError
             If an argument is not what is described here.
         """
-        if isinstance(unit, Mapping):
-            raise TypeError(f"give the context by its name, decide(context=...), got {shown(unit)} as the unit")
         if unit is not None:
+            if isinstance(unit, Mapping):
+                raise TypeError(f"give the context by its name, decide(context=...), got {shown(unit)} as the unit")
             unit = checked_id("unit", unit_of(unit), 1000)
         elif self.traffic is not None and self.traffic.needs_unit and arm is None:
             raise ValueError("unit must be given: traffic is sticky or has a holdout")
