@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import threading
+
 import pytest
 
 import bootleader as bl
-from bootleader.store import _write_ahead_log
+from bootleader.store._compute_thread import Background, background
 from bootleader.store._experiment_writer import Writer
 
 ARMS = ["blue", "green", "red"]
 
 
-def computes(descriptor, work):
-    """Sync a file and do the work, on any system."""
-    work()
-    _write_ahead_log.flush(descriptor)
-    return True
-
-
-@pytest.fixture(autouse=True)
-def on_any_system(monkeypatch):
-    monkeypatch.setattr(_write_ahead_log, "sync_during", computes)
+@pytest.fixture
+def at_once(monkeypatch):
+    """Jobs are done where they are submitted, so that a test knows when."""
+    monkeypatch.setattr(background, "submit", lambda job: job())
 
 
 @pytest.fixture
@@ -39,7 +36,7 @@ def computed(button, monkeypatch) -> list[int]:
     return rounds
 
 
-def test_the_next_decision_finds_its_probabilities(button, monkeypatch):
+def test_the_next_decision_finds_its_probabilities(button, at_once, monkeypatch):
     button.decide()
     rounds = computed(button, monkeypatch)
     for number in range(6):
@@ -50,7 +47,7 @@ def test_the_next_decision_finds_its_probabilities(button, monkeypatch):
     assert button.check(), str(button.check())
 
 
-def test_a_reward_of_another_process_makes_them_useless(button, store_url, monkeypatch):
+def test_a_reward_of_another_process_makes_them_useless(button, store_url, at_once, monkeypatch):
     with bl.Store(store_url) as others:
         other = others.open("button")
         for number in range(4):
@@ -65,7 +62,7 @@ def test_a_reward_of_another_process_makes_them_useless(button, store_url, monke
         assert button.check(), str(button.check())
 
 
-def test_a_reward_that_is_not_written_changes_nothing(button, monkeypatch):
+def test_a_reward_that_is_not_written_changes_nothing(button, at_once, monkeypatch):
     decision = button.decide()
     state = button._writer.replica().state.to_bytes()
     with monkeypatch.context() as broken:
@@ -79,9 +76,40 @@ def test_a_reward_that_is_not_written_changes_nothing(button, monkeypatch):
 
 
 @pytest.mark.parametrize("options", [{"half_life": 50.0}, {"maximize": False}, {"policy": bl.UCB1()}])
-def test_every_kind_of_experiment_agrees_with_its_log(store, options):
+def test_every_kind_of_experiment_agrees_with_its_log(store, at_once, options):
     policy = options.pop("policy", bl.AdaptiveReBoot())
     button = store.create("button", policy, ARMS, seed=1, traffic=bl.Traffic(holdout=0.2, control="red"), **options)
     for number in range(30):
         button.reward(button.decide(unit=f"visitor-{number}").id, 0.1 * (number % 7))
     assert button.check(), str(button.check())
+
+
+def test_a_job_that_fails_or_comes_too_soon_is_left_out():
+    jobs, done, may_go = Background(), [], threading.Event()
+    jobs.submit(lambda: 1 / 0)
+    jobs.submit(lambda: None)
+    while not jobs._jobs.empty():
+        pass
+    jobs.submit(lambda: (may_go.wait(10.0), done.append("first")))
+    while not jobs._jobs.empty():
+        pass
+    jobs.submit(lambda: done.append("second"))
+    jobs.submit(lambda: done.append("left out"))
+    may_go.set()
+    jobs.before_fork()  # waits for what is under way
+    assert done == ["first", "second"]
+    jobs.after_fork()
+    jobs.submit(lambda: done.append("again"))
+    jobs.before_fork()
+    assert done[-1] == "again"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
+def test_no_thread_is_forked():
+    background.submit(lambda: None)
+    assert background._thread is not None
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if background._thread is None and not background._lock.locked() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert not background._lock.locked()

@@ -13,7 +13,6 @@ import pytest
 
 import bootleader as bl
 from bootleader import Receipt, StoreError
-from bootleader.store import _write_ahead_log
 from bootleader.store._events import Core, Kind, Rest, new_event
 from bootleader.store._sqlite import SqliteBackend
 from tests.store.power_cut import Disk, PowerCutVfs
@@ -35,27 +34,21 @@ def powered(tmp_path, disk: Disk, name: str) -> SqliteBackend:
     return backend
 
 
-def synced(monkeypatch, disk: Disk, tmp_path, computes: bool = False) -> None:
-    """Tell the disk when a store waits for it; by itself, or with something to compute meanwhile."""
+def synced(monkeypatch, disk: Disk, tmp_path) -> None:
+    """Tell the disk when a store waits for it."""
     log = f"{tmp_path}/shop.db-wal"
-
-    def sync_during(descriptor, work) -> bool:
-        if computes:
-            work()
-            disk.sync(log)
-        return computes
-
-    monkeypatch.setattr(_write_ahead_log, "flush", lambda descriptor: disk.sync(log))
-    monkeypatch.setattr(_write_ahead_log, "sync_during", sync_during)
+    monkeypatch.setattr("bootleader.store._write_ahead_log.flush", lambda descriptor: disk.sync(log))
 
 
-@pytest.mark.parametrize(("computes", "durable"), [(True, True), (False, True), (False, False)])
-def test_a_power_cut_loses_nothing_that_was_acknowledged(tmp_path, computes, durable, monkeypatch):
+@pytest.mark.parametrize(("alone", "durable"), [(True, True), (False, True), (False, False)])
+def test_a_power_cut_loses_nothing_that_was_acknowledged(tmp_path, alone, durable, monkeypatch):
     """Cut at random instants; without waiting for the disk (the wrong version) something is lost."""
     disk, rng, lost = Disk(), random.Random(1), 0
     store = bl.Store("sqlite://")
-    synced(monkeypatch, disk if durable else Disk(), tmp_path, computes)
-    store._backend = powered(tmp_path, disk, f"power-{computes}-{durable}")
+    synced(monkeypatch, disk if durable else Disk(), tmp_path)
+    store._backend = powered(tmp_path, disk, f"power-{alone}-{durable}")
+    if not alone:
+        store._backend._let_commit_wait = lambda connection, commit_waits: None
     button = created(store)
     store._backend._connection.execute("PRAGMA wal_autocheckpoint = 20")
     acknowledged: list[tuple[str, float]] = []
@@ -84,7 +77,7 @@ def test_a_power_cut_loses_nothing_that_was_acknowledged(tmp_path, computes, dur
 
 def test_a_repeated_reward_is_durable_though_its_first_writer_was_not(tmp_path, monkeypatch):
     """The first delivery is committed and never synced; the second is answered, and the power is cut."""
-    disk = Disk()
+    disk, log = Disk(), "bootleader.store._write_ahead_log.flush"
     first, second = bl.Store("sqlite://"), bl.Store("sqlite://")
     synced(monkeypatch, disk, tmp_path)
     first._backend = powered(tmp_path, disk, "first")
@@ -95,7 +88,7 @@ def test_a_repeated_reward_is_durable_though_its_first_writer_was_not(tmp_path, 
         raise OSError("the disk does not answer")
 
     with monkeypatch.context() as broken:
-        broken.setattr(_write_ahead_log, "flush", fails)
+        broken.setattr(log, fails)
         assert reason_of(button.reward, decision, 2.0) == "unavailable"
     second._backend = powered(tmp_path, disk, "second")
     assert second.open("button").reward(decision, 2.0) is Receipt.REPEATED

@@ -177,17 +177,22 @@ def client_of(folder: Path):
 
 
 def sent_until_done(queue, process: int, kills: list[float], missing: Callable[[], list[tuple[str, Any]]]) -> bool:
-    """Send tasks until none is missing; False if the workers were killed: some of the tasks died with them."""
+    """Send tasks until none is missing; False if the workers have ended: some of the tasks died with them.
+
+    They are killed, or end by themselves when this broker shows them a file that is not written yet.
+    """
     began, sent = time.monotonic(), 0
     while left := missing():
         now = time.monotonic() - began
-        if now >= SENT_AGAIN * sent:  # a worker may read a file of the queue before it is written
+        if now >= SENT_AGAIN * sent:  # a task is lost with a worker
             sent += 1
             for task, arguments in 2 * left:  # delivered twice
                 queue.send_task(task, arguments)
         if kills and now > kills[-1]:
             kills.pop()
             kill_all(process)
+            return False
+        if os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
             return False
         assert now < 300.0, "the tasks were not done"
         time.sleep(0.1)

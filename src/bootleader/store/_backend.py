@@ -111,8 +111,7 @@ class Backend(ABC):
         Returns
         -------
         str or None
-            The horizon with the event; ``after``, if it is not known: the event is still to be read. None if nothing
-            was written.
+            The horizon with the event; None if nothing was written.
         """
 
     @abstractmethod

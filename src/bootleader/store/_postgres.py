@@ -22,7 +22,7 @@ from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._postgres_connections import Connections
 from bootleader.store._postgres_horizons import Snapshot, last_transaction, next_transaction, ranks
-from bootleader.store._postgres_sql import INSERTION, NEXT_INSERTION, NEXT_INSERTION_TO, ROW_LOCK, WITHIN, news_query
+from bootleader.store._postgres_sql import INSERTION, ROW_LOCK, WITHIN, news_query, next_insertion
 from bootleader.store._postgres_statements import Statements
 from bootleader.store._schema import POSTGRES
 from bootleader.store._sql import ALL, AT_ONCE, OF_BANDIT, READ, READ_AT_ONCE, Execute, SqlBackend, intact
@@ -42,7 +42,6 @@ LASTING: Final = (
     "pg_hba.conf",
     "Servname not supported",
 )
-MOST_OPEN: Final = 32  # transactions that a horizon lists because they may still be running; beyond, it is read anew
 # Every query reads a few rows by an index. Left to itself, PostgreSQL plans a query with an array of transactions anew
 # in each call, which takes four times as long as executing it, and plans to read all of a table while it is small.
 PLANS: Final = ("SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off")
@@ -222,9 +221,13 @@ class PostgresBackend(SqlBackend):
     def append_next(
         self, experiment: int, event: Event, after: str, fold: int, meanwhile: Meanwhile | None = None
     ) -> str | None:
-        known = Snapshot.of(after)
-        args: tuple[Any, ...] = (*self.inserted(experiment, event), *known, fold)
-        sql, args = (NEXT_INSERTION_TO, (*args, event.decision)) if event.version else (NEXT_INSERTION, args)
+        known, to_decision = Snapshot.of(after), event.version > 0
+        sql = next_insertion(bool(known.xip), to_decision)
+        args: list[Any] = [*self.inserted(experiment, event), known.xmax, fold]
+        if known.xip:
+            args.append(known.xip)
+        if to_decision:
+            args.append(event.decision)
         attempts = itertools.count()
 
         def insert(statements: Statements) -> PGresult:
@@ -236,8 +239,9 @@ class PostgresBackend(SqlBackend):
         written = self._with_statements(insert)
         if not written.ntuples:
             return None
-        present = known.with_transaction(int.from_bytes(written.get_value(0, 0) or b"", "big", signed=True))
-        return str(present) if len(present.xip) <= MOST_OPEN else after
+        own = int.from_bytes(written.get_value(0, 0) or b"", "big", signed=True)
+        present = Snapshot.of((written.get_value(0, 1) or b"").decode(), self._offset)
+        return str(present.with_transaction(own))  # nothing else of the experiment is in it that was not known
 
     # Horizons ------------------------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ class Snapshot(NamedTuple):
         return all(number in hidden for number in missing if number < other.xmax)
 
     def with_transaction(self, number: int) -> Snapshot:
-        """The same, and one transaction that is newer: those that took an id between them may still be running."""
+        """The same, and one transaction that began later: those that took an id between may still be running."""
         return Snapshot(number + 1, [*self.xip, *range(self.xmax, number)])
 
     def __str__(self) -> str:

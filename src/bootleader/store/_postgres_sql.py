@@ -22,14 +22,26 @@ INSERTION: Final = (
     f"{', '.join(f'?::{TYPES[name]}' for name in COLUMNS)} "
     "FROM bootleader_experiments WHERE id = ?::int AND removed IS NULL"
 )
-# If no event is visible that was not visible in a snapshot, and nothing was folded since.
-_IF_NEXT: Final = """
-    AND coalesce((SELECT max(txn) FROM bootleader_events WHERE experiment = id), 0) < ?::bigint
-    AND NOT EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = id AND txn = ANY(?::bigint[]))
-    AND coalesce((SELECT position FROM bootleader_folds WHERE experiment = id), 0) = ?::bigint
-"""
-NEXT_INSERTION: Final = f"{INSERTION}{_IF_NEXT} RETURNING txn"
-NEXT_INSERTION_TO: Final = f"{INSERTION}{_IF_NEXT}{DECISION_IS_THERE.removesuffix(')')}{ROW_LOCK}) RETURNING txn"
+
+
+@cache
+def next_insertion(has_open: bool, to_decision: bool) -> str:
+    """The insertion of an event if no other is visible that was not visible in a snapshot, and none was folded since.
+
+    The snapshot may have open transactions; the event may belong to a decision, which must be there. What comes back is
+    the event's transaction, and the snapshot in which all this was found to be so.
+    """
+    conditions = [
+        "",
+        "coalesce((SELECT max(txn) FROM bootleader_events WHERE experiment = id), 0) < ?::bigint",
+        "coalesce((SELECT position FROM bootleader_folds WHERE experiment = id), 0) = ?::bigint",
+    ]
+    if has_open:
+        conditions.append(
+            "NOT EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = id AND txn = ANY(?::bigint[]))"
+        )
+    there = f"{DECISION_IS_THERE.removesuffix(')')}{ROW_LOCK})" if to_decision else ""
+    return f"{INSERTION}{' AND '.join(conditions)}{there} RETURNING txn, pg_current_snapshot()::text"
 
 
 @cache

@@ -129,9 +129,7 @@ class Replica:
 
     def take(self, event: Event, after: str, horizon: str) -> None:
         """Apply an event that was appended to what there was at the horizon ``after``, if it was not read since."""
-        if horizon == after:
-            self._appended += 1
-        if horizon == after or self.horizon != after:
+        if self.horizon != after:
             return
         self.state.apply_own(event)
         self.chooser.applied([event])

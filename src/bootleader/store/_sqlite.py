@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bootleader._core.printable_text import shown
 from bootleader.store._backend import Meanwhile, News
+from bootleader.store._compute_thread import background
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._schema import SQLITE
@@ -72,7 +73,7 @@ class SqliteBackend(SqlBackend):
         self.path = path if path == MEMORY else str(Path(path).absolute())
         self._ended = ""  # why a store in memory cannot be used any more
         self._vfs = vfs
-        self._log = WriteAheadLog(self.path)
+        self._log, self._commit_waits = WriteAheadLog(self.path), False
         self._lock = threading.RLock()
         self._connection: apsw.Connection | None = None
         with self._lock:
@@ -99,6 +100,7 @@ class SqliteBackend(SqlBackend):
         if mode not in (None, ("wal",)):  # such as on a file system without shared memory
             raise StoreError(f"SQLite cannot keep a write-ahead log beside {shown(self.path)}", "unavailable")
         connection.execute("PRAGMA synchronous = NORMAL")  # a commit does not wait for the disk: _sync() does
+        self._commit_waits = False
         # A plan does not depend on the values of parameters. Otherwise SQLite plans a statement again in every call.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         try:
@@ -124,10 +126,16 @@ class SqliteBackend(SqlBackend):
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
 
-    def _sync(self, meanwhile: Meanwhile | None = None) -> None:
+    def _sync(self) -> None:
         """Wait until all commits are on the disk. The connection is open."""
         if self.path != MEMORY:
-            self._log.sync(meanwhile)
+            self._log.sync()
+
+    def _let_commit_wait(self, connection: apsw.Connection, commit_waits: bool) -> None:
+        """Choose whether a commit waits for the disk, or leaves that to :meth:`_sync`."""
+        if commit_waits != self._commit_waits:
+            connection.execute(f"PRAGMA synchronous = {'FULL' if commit_waits else 'NORMAL'}")
+            self._commit_waits = commit_waits
 
     def make_durable(self) -> None:
         with self._lock:
@@ -245,16 +253,27 @@ class SqliteBackend(SqlBackend):
 
     def _insert_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None) -> bool:
         args = (*self.inserted(experiment, event), event.decision)
+        self._submit(meanwhile)
         with self._lock:
-            return bool(self._guarded(lambda: self._changed(self.insertion_to, args, meanwhile)))
+            return bool(self._guarded(lambda: self._changed(self.insertion_to, args)))
 
-    def _changed(self, sql: str, args: Sequence[Any], meanwhile: Meanwhile | None = None) -> int:
-        """Execute a statement that writes; the number of rows."""
+    def _submit(self, meanwhile: Meanwhile | None) -> None:
+        """Let another thread do something: this one is waiting for the disk."""
+        if meanwhile is not None and self.path != MEMORY:
+            background.submit(meanwhile)
+
+    def _changed(self, sql: str, args: Sequence[Any], is_alone: bool = False) -> int:
+        """Execute a statement that writes; the number of rows.
+
+        A process that is alone keeps no other from writing, so its commit waits for the disk. Another thread computes
+        meanwhile: this one would have to wait for the interpreter between a commit and a sync.
+        """
         connection = self._open()
+        self._let_commit_wait(connection, is_alone)
         connection.execute(sql, args)
         written = int(connection.changes())
-        if written:
-            self._sync(meanwhile)
+        if written and not self._commit_waits:
+            self._sync()
         return written
 
     def append_next(
@@ -263,8 +282,9 @@ class SqliteBackend(SqlBackend):
         last = int(after)
         args: tuple[Any, ...] = (last + 1, *event[1:], experiment, last, fold)
         sql, args = (NEXT_INSERTION_TO, (*args, event.decision)) if event.version else (NEXT_INSERTION, args)
+        self._submit(meanwhile)
         with self._lock:
-            written = self._guarded(lambda: self._changed(sql, args, meanwhile))
+            written = self._guarded(lambda: self._changed(sql, args, is_alone=True))
         return str(last + 1) if written else None
 
     # Horizons ------------------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """Waits until SQLite's write-ahead log is on the disk.
 
-With ``synchronous=FULL`` SQLite waits for the disk while it holds the lock that allows one writer at a time. Here a
-commit only writes to the log (``synchronous=NORMAL``), gives the lock back, and then waits. So processes wait at the
-same time, and one sync of the disk serves all of them; and a process can compute while the disk is at work.
+With ``synchronous=FULL`` SQLite waits for the disk while it holds the lock that allows one writer at a time. Where
+several processes write, a commit only writes to the log (``synchronous=NORMAL``), gives the lock back, and then waits
+here. So they wait at the same time, and one sync of the disk serves all of them.
 
 Nothing is lost by that order. A call returns after the wait. Whoever reads an event before it is on the disk, and
 appends another, writes further on in the same file, and a sync is of the whole file. SQLite itself syncs the log before
@@ -15,8 +15,6 @@ import os
 from typing import Final
 
 from bootleader._core.printable_text import shown
-from bootleader.store._asynchronous_sync import sync_during
-from bootleader.store._backend import Meanwhile
 from bootleader.store._errors import StoreError
 
 BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows
@@ -38,16 +36,12 @@ class WriteAheadLog:
         self.path = f"{database}-wal"
         self._descriptor: int | None = None
 
-    def sync(self, meanwhile: Meanwhile | None = None) -> None:
-        """Wait until all that was committed is on the disk, by whichever process.
-
-        ``meanwhile`` is called while the disk is at work, where the system can do that. What it raises does not matter.
-        """
+    def sync(self) -> None:
+        """Wait until all that was committed is on the disk, by whichever process."""
         try:
             if self._descriptor is None:
                 self._descriptor = os.open(self.path, os.O_RDWR | BINARY | NOT_INHERITED)
-            if meanwhile is None or not sync_during(self._descriptor, meanwhile):
-                flush(self._descriptor)
+            flush(self._descriptor)
         except OSError as error:
             raise StoreError(f"{shown(self.path)} could not be written to the disk: {error}", "unavailable") from None
 
