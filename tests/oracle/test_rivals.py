@@ -211,9 +211,14 @@ def test_quantiles_are_those_of_scipy():
     for t in (2, 3, 10, 1e3, 1e9):
         for a, b in itertools.product((1, 1.5, 10, 300, 2e4), (1, 1.3, 7, 3e4)):
             expected = stats.beta.isf(1 / t, a, b)
-            found = quantiles.beta_quantile(a, b, quantiles.log_beta(a, b), -math.log(t))
+            found, hazard = quantiles.beta_quantile(a, b, -math.log(t))
             assert found == pytest.approx(expected, abs=1e-9 * min(expected, 1 - expected) + 1e-15)
-        for shape in (0.5, 1, 3, 40, 1e5):
-            assert quantiles.gamma_quantile(shape, True, -math.log(t)) == pytest.approx(stats.gamma.isf(1 / t, shape))
-            assert quantiles.gamma_quantile(shape, False, -math.log(t)) == pytest.approx(stats.gamma.ppf(1 / t, shape))
-        assert quantiles.normal_quantile(-math.log(t)) == pytest.approx(stats.norm.isf(1 / t), abs=1e-10)
+            assert hazard == pytest.approx(t * stats.beta.pdf(found, a, b), rel=5e-3)
+        for shape, upper in itertools.product((0.5, 1, 3, 40, 1e5), (True, False)):
+            expected = stats.gamma.isf(1 / t, shape) if upper else stats.gamma.ppf(1 / t, shape)
+            found, hazard = quantiles.gamma_quantile(shape, upper, -math.log(t))
+            assert found == pytest.approx(expected)
+            assert hazard == pytest.approx(t * stats.gamma.pdf(found, shape), rel=5e-3)
+        z = quantiles.normal_quantile(-math.log(t))
+        assert z == pytest.approx(stats.norm.isf(1 / t), abs=1e-10)
+        assert 0.9 < quantiles.normal_hazard(z) / (t * stats.norm.pdf(z)) < 1.0 + 1e-9

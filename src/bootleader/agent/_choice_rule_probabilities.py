@@ -27,8 +27,7 @@ from bootleader.policies import (
     top_two_thompson,
     tsallis_inf,
 )
-from bootleader.policies._divergence import GAUSSIAN, divergence
-from bootleader.policies._posterior_quantiles import normal_quantile
+from bootleader.policies._divergence import divergence
 
 Floats = npt.NDArray[np.float64]
 Exact = Callable[[tuple[float, ...], Any, list[float], Any], Floats | None]
@@ -82,11 +81,8 @@ def _tsallis_inf(params: tuple[float, ...], arms: Any, memory: list[float], shar
 
 
 def _bayes_ucb(params: tuple[float, ...], arms: Any, memory: list[float], shared: Any) -> Floats:
-    t = shared.pulls + 1.0
-    z = normal_quantile(-log(t)) if params[0] == GAUSSIAN else 0.0
-    for k in range(shared.arms):
-        bayes_ucb.renew_bound(params, arms, memory, k, t, z)
-    return _shared_among_best([bayes_ucb.quantile(params, arms, memory, k, t, z) for k in range(shared.arms)])
+    log_t = log(shared.pulls + 1.0)
+    return _shared_among_best([bayes_ucb.index_now(params, arms, memory, k, log_t) for k in range(shared.arms)])
 
 
 def _bootstrapped_ucb(params: tuple[float, ...], arms: Any, memory: list[float], shared: Any) -> Floats:

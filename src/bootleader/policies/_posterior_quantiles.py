@@ -6,6 +6,7 @@ References
 ----------
 .. [1] W. H. Press, S. A. Teukolsky, W. T. Vetterling, B. P. Flannery (2007). Numerical Recipes, chapter 6.
 .. [2] M. J. Wichura (1988). Algorithm AS 241: the percentage points of the normal distribution. Applied Statistics 37.
+.. [3] M. Abramowitz, I. A. Stegun (1964). Handbook of Mathematical Functions, 7.1.13.
 """
 
 from __future__ import annotations
@@ -71,10 +72,11 @@ def beta_fraction(a: Any, b: Any, x: Any) -> Any:
     return value
 
 
-def beta_quantile(a: Any, b: Any, log_norm: Any, log_tail: Any) -> Any:
-    """The x with P(Beta(a, b) > x) = exp(log_tail); ``log_norm`` is log B(a, b)."""
+def beta_quantile(a: Any, b: Any, log_tail: Any) -> tuple[Any, Any]:
+    """The x with P(Beta(a, b) > x) = exp(log_tail), and about the hazard rate there."""
     if log_tail >= 0.0:
-        return 0.0
+        return 0.0, TINY
+    log_norm, hazard = log_beta(a, b), 0.0
     # The logit is nearly normal, with variance 1/a + 1/b; z is about the normal quantile.
     z = math.sqrt(max(-2.0 * log_tail - log(1.0 - 12.566370614359172 * log_tail), 0.0))
     x = 1.0 / (1.0 + b / a * exp(-min(z * math.sqrt(1.0 / a + 1.0 / b), 30.0)))
@@ -97,12 +99,15 @@ def beta_quantile(a: Any, b: Any, log_norm: Any, log_tail: Any) -> Any:
         x = new
         if done:
             break
-    return x
+    return x, hazard
 
 
-def gamma_quantile(shape: Any, upper: Any, log_tail: Any) -> Any:
-    """The x with P(Gamma(shape) > x), or P(Gamma(shape) < x) if not ``upper``, equal to exp(log_tail)."""
-    log_norm = math.lgamma(shape)
+def gamma_quantile(shape: Any, upper: Any, log_tail: Any) -> tuple[Any, Any]:
+    """The x with P(Gamma(shape) > x), or P(Gamma(shape) < x) if not ``upper``, equal to exp(log_tail).
+
+    With it comes about the hazard rate there: the density divided by that tail.
+    """
+    log_norm, hazard = math.lgamma(shape), 0.0
     side = 1.0 if upper else -1.0
     x = gamma_start(shape, side, log_tail)
     for _ in range(STEPS):
@@ -117,7 +122,7 @@ def gamma_quantile(shape: Any, upper: Any, log_tail: Any) -> Any:
         x = new
         if done:
             break
-    return x
+    return x, hazard
 
 
 def gamma_start(shape: Any, side: Any, log_tail: Any) -> Any:
@@ -164,6 +169,11 @@ def normal_quantile(log_tail: Any) -> Any:
         return q * ratio_of_polynomials(MIDDLE, r)
     r = math.sqrt(-log_tail)
     return ratio_of_polynomials(TAIL, r - 1.6) if r <= 5.0 else ratio_of_polynomials(FAR_TAIL, r - 5.0)
+
+
+def normal_hazard(z: Any) -> Any:
+    """A lower bound of the normal law's hazard rate at z >= 0, close to it [3]_."""
+    return 0.5 * (z + math.sqrt(z * z + 2.5464790894703255))  # 8 / pi
 
 
 def ratio_of_polynomials(coefficients: Any, r: Any) -> Any:

@@ -12,57 +12,102 @@ from bootleader._core.rules import ChoiceRule
 from bootleader.policies._divergence import BERNOULLI, EXPONENTIAL, GAUSSIAN, family_number
 from bootleader.policies._family_policy import FamilyPolicy
 from bootleader.policies._memory_size import MemorySize
-from bootleader.policies._posterior_quantiles import beta_quantile, gamma_quantile, log_beta, normal_quantile
+from bootleader.policies._posterior_quantiles import beta_quantile, gamma_quantile, normal_hazard, normal_quantile
 
-AHEAD: Final = 1.05  # bounds of indices are computed for a round that is later by this factor
-# An arm's places in the memory: rewards + 1 at which the rest was computed; a bound of the index, which holds until a
-# round; log B(a, b); the index of this round, or -inf where the bound excludes it.
-KNOWN_AT, BOUND, UNTIL, LOG_NORM, INDEX, PLACES = 0, 1, 2, 3, 4, 5
+OPTIMISM_GROWS_FROM: Final = 20.0  # round from which an arm's optimism does not fall with its rewards
+STEEPER: Final = 1.01  # factor of a slope, which makes up for its error
+MARGIN: Final = 1e-9  # relative difference of indices that is larger than their errors
+# An arm's places in the memory: rewards + 1 at which its optimism was computed; the optimism, its slope by log t, and
+# log t then; in this round a bound of the index, then the index, or -inf where bounds exclude it.
+KNOWN_AT, OPTIMISM, SLOPE, TOUCHES, INDEX, PLACES = 0, 1, 2, 3, 4, 5
 
 
-def quantile(params: Any, arms: Any, memory: Any, k: Any, t: Any, z: Any) -> Any:
-    """The posterior quantile of arm k at 1 - 1/t; ``z`` is that of the standard normal law at the present round."""
-    family, s, mean = params[0], arms.count[k], arms.mean[k]
+def quantile(params: Any, s: Any, mean: Any, log_t: Any) -> tuple[Any, Any]:
+    """The posterior quantile at 1 - 1/t of an arm with s rewards, and the slope of its optimism by log t."""
+    family = params[0]
     if family == GAUSSIAN:
-        return mean + params[1] / math.sqrt(s) * z
+        z, sd = normal_quantile(-log_t), params[1] / math.sqrt(s)
+        return mean + sd * z, s * sd / normal_hazard(z)
     if family == BERNOULLI:
-        a, b, at = 1.0 + s * mean, 1.0 + s * (1.0 - mean), PLACES * k
-        return beta_quantile(a, b, memory[at + LOG_NORM], -log(float(t)))
+        x, hazard = beta_quantile(1.0 + s * mean, 1.0 + s * (1.0 - mean), -log_t)
+        return x, (s + 2.0) / hazard
     if family == EXPONENTIAL:
-        return s * mean / gamma_quantile(s, False, -log(float(t)))
-    return gamma_quantile(s * mean + 0.5, True, -log(float(t))) / s
+        x, hazard = gamma_quantile(s, False, -log_t)
+        return s * mean / x, 1.0 / hazard
+    x, hazard = gamma_quantile(s * mean + 0.5, True, -log_t)
+    return x / s, max(1.0 / hazard, 1.0)
 
 
-def renew_bound(params: Any, arms: Any, memory: Any, k: Any, t: Any, z: Any) -> None:
-    """A bound of arm k's index: exact if it has a new reward, else for rounds to come."""
+def optimism_of(params: Any, s: Any, mean: Any, index: Any) -> Any:
+    """The sum of further rewards, or for exponential ones the number of missing rewards, that makes the index the mean.
+
+    It is a concave function of log t and grows with it, because the posterior's tail is log-concave. It does not fall
+    with further rewards.
+    """
+    if params[0] == EXPONENTIAL:
+        return s - s * mean / index if index > 0.0 else 0.0
+    return (s + 2.0 if params[0] == BERNOULLI else s) * index - s * mean
+
+
+def optimistic_mean(params: Any, s: Any, mean: Any, optimism: Any) -> Any:
+    """The index with this optimism."""
+    if params[0] == EXPONENTIAL:
+        return s * mean / (s - optimism) if optimism < s else math.inf
+    return (s * mean + optimism) / (s + 2.0 if params[0] == BERNOULLI else s)
+
+
+def index_now(params: Any, arms: Any, memory: Any, k: Any, log_t: Any) -> Any:
+    """The index of arm k. Its optimism is remembered."""
+    at, s, mean = PLACES * k, arms.count[k], arms.mean[k]
+    index, slope = quantile(params, s, mean, log_t)
+    memory[at + KNOWN_AT], memory[at + OPTIMISM] = s + 1.0, optimism_of(params, s, mean, index)
+    memory[at + SLOPE], memory[at + TOUCHES] = STEEPER * slope, log_t
+    return index
+
+
+def has_new_rewards(arms: Any, memory: Any, k: Any) -> Any:
+    """Whether the optimism that is remembered of arm k is not that of its present rewards."""
+    return memory[PLACES * k + KNOWN_AT] != arms.count[k] + 1.0
+
+
+def upper_bound(params: Any, arms: Any, memory: Any, k: Any, log_t: Any) -> Any:
+    """A bound of arm k's index: by the tangent of its optimism."""
+    if has_new_rewards(arms, memory, k):
+        return math.inf
     at = PLACES * k
-    if memory[at + KNOWN_AT] != arms.count[k] + 1.0:
-        memory[at + KNOWN_AT], memory[at + UNTIL] = arms.count[k] + 1.0, t
-        if params[0] == BERNOULLI:
-            s, mean = arms.count[k], arms.mean[k]
-            memory[at + LOG_NORM] = log_beta(1.0 + s * mean, 1.0 + s * (1.0 - mean))
-        memory[at + BOUND] = quantile(params, arms, memory, k, t, z)
-    elif memory[at + UNTIL] < t:
-        memory[at + UNTIL] = t if params[0] == GAUSSIAN else t * AHEAD
-        memory[at + BOUND] = quantile(params, arms, memory, k, memory[at + UNTIL], z)
+    optimism = memory[at + OPTIMISM] + memory[at + SLOPE] * (log_t - memory[at + TOUCHES])
+    bound = optimistic_mean(params, arms.count[k], arms.mean[k], optimism)
+    return bound + MARGIN * abs(bound)
+
+
+def lower_bound(params: Any, arms: Any, memory: Any, shared: Any) -> Any:
+    """A bound of the largest index: by the earlier optimism of arms that have new rewards since."""
+    bound = -math.inf
+    if shared.pulls + 1.0 >= OPTIMISM_GROWS_FROM:
+        for k in range(shared.arms):
+            if has_new_rewards(arms, memory, k):
+                earlier = memory[PLACES * k + OPTIMISM]
+                bound = max(bound, optimistic_mean(params, arms.count[k], arms.mean[k], earlier))
+    return bound - MARGIN * abs(bound)
 
 
 def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
-    """The largest quantile. Quantiles grow with t, so bounds from later rounds exclude most arms."""
-    t = shared.pulls + 1.0
-    z = normal_quantile(-log(t)) if params[0] == GAUSSIAN else 0.0
-    largest = -math.inf
+    """The largest quantile. Most are excluded by bounds; where one arm is left, no quantile is computed."""
+    log_t = log(shared.pulls + 1.0)
+    largest = lower_bound(params, arms, memory, shared)
+    chosen, left = 0, 0
     for k in range(shared.arms):
-        renew_bound(params, arms, memory, k, t, z)
-        if memory[PLACES * k + UNTIL] == t:
-            largest = max(largest, memory[PLACES * k + BOUND])
+        memory[PLACES * k + INDEX] = upper_bound(params, arms, memory, k, log_t)
+        if memory[PLACES * k + INDEX] >= largest:
+            chosen = k
+            left += 1
+    if left == 1:
+        return chosen
     for k in range(shared.arms):
-        index = memory[PLACES * k + BOUND]
-        if memory[PLACES * k + UNTIL] > t:
-            index = quantile(params, arms, memory, k, t, z) if index >= largest else -math.inf
-        memory[PLACES * k + INDEX] = index
-        largest = max(largest, index)
-    chosen, ties = 0, 0
+        at = PLACES * k
+        memory[at + INDEX] = index_now(params, arms, memory, k, log_t) if memory[at + INDEX] >= largest else -math.inf
+        largest = max(largest, memory[at + INDEX])
+    ties = 0
     for k in range(shared.arms):
         if memory[PLACES * k + INDEX] == largest:
             ties += 1
