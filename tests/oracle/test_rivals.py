@@ -148,6 +148,8 @@ def test_indices_that_are_bounded_lead_as_often_as_if_all_were_computed():
         (bl.KLUCB(), bl.BernoulliBandit([0.5, 0.5, 0.4, 0.0])),
         (bl.KLUCB("exponential"), bl.ExponentialBandit([1.0, 0.9])),
         (bl.CHK(), bl.GaussianBandit([1e6 + 0.1, 1e6, 1e6])),
+        (bl.MOSS(), bl.GaussianBandit([0.1, 0.1, 0.0])),
+        (bl.MOSS(horizon=900), bl.BernoulliBandit([0.5, 0.4, 0.3])),
     ):
         assert_same_bits(Block(policy, bandit, 3, 0, 3, 1_500, checkpoint_rounds(1_500, 30)))
 

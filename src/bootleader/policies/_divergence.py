@@ -1,4 +1,10 @@
-"""Kullback-Leibler divergences of one-parameter families, and the upper confidence bounds made of them."""
+"""Kullback-Leibler divergences of one-parameter families, and the upper confidence bounds made of them.
+
+References
+----------
+.. [1] R. M. Corless, G. H. Gonnet, D. E. G. Hare, D. J. Jeffrey, D. E. Knuth (1996). On the Lambert W function.
+   Advances in Computational Mathematics 5.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +18,9 @@ BERNOULLI, GAUSSIAN, EXPONENTIAL, POISSON = 0.0, 1.0, 2.0, 3.0
 FAMILIES: Final = {"bernoulli": BERNOULLI, "gaussian": GAUSSIAN, "exponential": EXPONENTIAL, "poisson": POISSON}
 STEPS: Final = 60  # at most, of the search for a bound; five are usual
 PRECISE: Final = 1e-13  # relative change at which the search ends
+CLOSE: Final = 1e-7  # relative change after which the next one would be below that: errors are squared
+# Of -W(-exp(-1 - u^2 / 2)) with W Lambert's function, from the highest power of u down.
+EXPANSION: Final = (1 / 204120, 139 / 5443200, 1 / 17010, -1 / 4320, -1 / 270, -1 / 36, 1 / 3, -1.0, 1.0)
 SMALLEST: Final = 2.0**-1000  # stands for a mean of 0
 NEAR_ONE: Final = 1.0 - 2.0**-53
 
@@ -71,12 +80,21 @@ def upper_bound(family: Any, sd: Any, mean: Any, level: Any) -> Any:
 
 
 def exponential_ratio(level: Any) -> Any:
-    """The y = mean / q below 1 with y - 1 - log y = level, which is convex: Newton's steps from below come up to it."""
-    y = exp(-1.0 - level)
+    """The y = mean / q below 1 with y - 1 - log y = level.
+
+    It is a value of Lambert's function [1]_: the expansion for small levels, then Newton's steps.
+    """
+    u = math.sqrt(2.0 * level)
+    y = exp(-1.0 - level) if u > 1.5 else 0.0
+    if u <= 1.5:
+        for coefficient in EXPANSION:
+            y = y * u + coefficient
+        if u < 0.04:  # what the expansion leaves out is below rounding
+            return min(y, NEAR_ONE)
     for _ in range(STEPS):
         step = (y - 1.0 - log(y) - level) * y / (1.0 - y)
         y = min(y + step, NEAR_ONE)
-        if step <= PRECISE * y:
+        if abs(step) <= CLOSE * y * (1.0 - y):
             break
     return y
 

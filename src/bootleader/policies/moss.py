@@ -79,4 +79,4 @@ class MOSS(Policy):
             horizon = ANYTIME if self.horizon == "anytime" else SIMULATION
         else:
             horizon = float(self.horizon)
-        return IndexRule(law, Noise.NONE, (float(self.sd), horizon), every_round=True)
+        return IndexRule(law, Noise.NONE, (float(self.sd), horizon), every_round=True, grows=True)

@@ -17,7 +17,7 @@ import numpy as np
 from bootleader._core.arm_parameters import RewardParameters
 from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.elementary import log
-from bootleader._core.kernels.growing_indices import bound_renewal, bounded_choice, forget_bounds
+from bootleader._core.kernels.growing_indices import bounded_choice, forget_bounds
 from bootleader._core.kernels.moment_rows import ANCHOR, COUNT, DRIFT, MomentRows, rows_for
 from bootleader._core.kernels.vector_sampling import draw_normals, studentise_lanes, toss_coins
 from bootleader._core.numba_bridge import compiled, inline, inner, is_raised, named, specialise, switch
@@ -324,7 +324,7 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
             if location.shape[0] % 2 == 1:
                 ties += challenge(location.shape[0] - 1, location, scale, noise, best, arm)
             if GROWS:
-                choose_by_bounds(plan.law, plan, streams, state, scratch, played)
+                choose_by_bounds(plan.law, plan, streams, state, scratch, played, ties)
             elif ties > 0 or plan.epsilon > 0.0:
                 break_ties(plan.epsilon, ties, streams, state, scratch)
         if plan.normal_rewards:
@@ -345,7 +345,7 @@ def advance(plan, parameters, streams, state, scratch, trajectory, checkpoints, 
 
 
 KERNEL_CODE = (  # what a run depends on
-    "advance", "draw_any_noise", "learner", "law_renewal", "pooling", "payment", "bound_renewal", "bounded_choice",
+    "advance", "draw_any_noise", "learner", "law_renewal", "pooling", "payment", "bounded_choice",
 )  # fmt: skip
 
 
@@ -365,7 +365,7 @@ def kernel_for(
     have; None if they have several.
     """
     records = rows_for(fourth_moment)
-    parts = (records, DRAW_NOISE[noise], learner, law_renewal, pooling, payment, bound_renewal, bounded_choice)
+    parts = (records, DRAW_NOISE[noise], learner, law_renewal, pooling, payment, bounded_choice)
     digest = code_digest(laws, draws, every_round, grows, parts)[:16]
     # Laws that are renewed in every round have a loop each, without a switch inside; the others share one to compile
     # faster.
@@ -378,8 +378,8 @@ def kernel_for(
     learning = laws[:1] if every_round else laws  # a learner that does not renew laws serves them all
     learners = [learner(law, records, every_round, grows, digest, place) for place, law in enumerate(learning)]
     if grows:
-        bounds = [bound_renewal(law_of, records, digest, place) for place, law_of in enumerate(law_switches)]
-        choices = [bounded_choice(law_of, records, digest, place) for place, law_of in enumerate(law_switches)]
+        bounded = [bounded_choice(law_of, records, digest, place) for place, law_of in enumerate(law_switches)]
+        bounds, choices = zip(*bounded, strict=True)
     return specialise(
         advance,
         digest,
