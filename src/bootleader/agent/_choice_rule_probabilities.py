@@ -66,8 +66,9 @@ def _imed(params: tuple[float, ...], arms: Any, memory: list[float], shared: Any
 
 
 def _maillard(params: tuple[float, ...], arms: Any, memory: list[float], shared: Any) -> Floats:
-    total = maillard_sampling.weigh(params, arms, memory, shared)
-    return np.asarray(np.array(memory) / total)
+    largest = max(arms.mean[k] for k in range(shared.arms))
+    total = maillard_sampling.weigh(params, arms, memory, shared, largest)
+    return np.asarray(np.array(memory[maillard_sampling.WEIGHT :: maillard_sampling.PLACES]) / total)
 
 
 def _exp3(params: tuple[float, ...], arms: Any, memory: list[float], shared: Any) -> Floats:

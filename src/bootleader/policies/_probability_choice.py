@@ -7,17 +7,16 @@ from typing import Any
 from bootleader._core.rng import uniform
 
 
-def one_weight_each(arms: int, rounds: int) -> int:
-    """The memory: a weight for each arm."""
-    return arms
-
-
 def drawn(weights: Any, first: Any, step: Any, arms: Any, total: Any, stream: Any) -> Any:
     """An arm with probability proportional to its weight.
 
     The weights are ``weights[first]``, ``weights[first + step]`` and so on, and sum to ``total``.
     """
-    left = uniform(stream) * total
+    return arm_at(uniform(stream) * total, weights, first, step, arms)
+
+
+def arm_at(left: Any, weights: Any, first: Any, step: Any, arms: Any) -> Any:
+    """The arm at a place from 0 to the sum of the weights, if they lie one after the other."""
     chosen = 0
     for k in range(arms):
         weight = weights[first + step * k]

@@ -8,8 +8,8 @@ from typing import ClassVar
 from bootleader._core.rules import ChoiceRule
 from bootleader.policies._divergence import family_number
 from bootleader.policies._family_policy import FamilyPolicy
-from bootleader.policies._probability_choice import one_weight_each
-from bootleader.policies.maillard_sampling import choose
+from bootleader.policies._memory_size import MemorySize
+from bootleader.policies.maillard_sampling import PLACES, choose
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,4 +45,5 @@ class KLMaillardSampling(FamilyPolicy):
 
     @property
     def rule(self) -> ChoiceRule:
-        return ChoiceRule(choose, memory=one_weight_each, params=(family_number(self.family), float(self.sd)))
+        params = (family_number(self.family), float(self.sd))
+        return ChoiceRule(choose, memory=MemorySize(per_arm=PLACES), params=params)
