@@ -133,12 +133,14 @@ def test_blocks_narrow_towards_the_end():
     def example(policy, arms=10):
         return Block(policy, bl.GaussianBandit(range(arms)), 0, 0, 1, 1_000, np.array([1_000]))
 
-    assert block_sizes(example(bl.ReBoot(sigma_a=1.5)), 500, narrow=4) == [64] * 6 + [32] * 3 + [20]
-    assert block_sizes(example(bl.ReBoot(sigma_a=1.5)), 500, narrow=0) == [64] * 7 + [52]
-    assert block_sizes(example(bl.ReBoot(sigma_a=1.5)), 500, narrow=32) == [32] * 15 + [20]
-    assert block_sizes(example(bl.ReBoot(sigma_a=1.5)), 96, narrow=2) == [32] * 3
-    assert block_sizes(example(bl.Giro()), 5, narrow=4) == [2, 2, 1]
-    assert block_sizes(example(bl.ReBoot(sigma_a=1.5), 1_000), 3, narrow=4) == [1, 1, 1]
+    assert block_sizes(example(bl.ReBoot(sigma_a=1.5)), 500, narrow=4, width=2) == [64] * 6 + [32] * 3 + [20]
+    assert block_sizes(example(bl.ReBoot(sigma_a=1.5)), 500, narrow=0, width=2) == [64] * 7 + [52]
+    assert block_sizes(example(bl.ReBoot(sigma_a=1.5)), 500, narrow=32, width=2) == [32] * 15 + [20]
+    assert block_sizes(example(bl.ReBoot(sigma_a=1.5)), 96, narrow=2, width=2) == [32] * 3
+    assert block_sizes(example(bl.Giro()), 5, narrow=4, width=2) == [2, 2, 1]
+    assert block_sizes(example(bl.Giro()), 2_000, narrow=4, width=2) == [40] * 50
+    assert block_sizes(example(bl.Giro()), 2_000, narrow=4, width=10) == [12] * 166 + [8]
+    assert block_sizes(example(bl.ReBoot(sigma_a=1.5), 1_000), 3, narrow=4, width=2) == [1, 1, 1]
 
 
 @pytest.mark.parametrize("runs", [1, 3, 64, 65, 149])

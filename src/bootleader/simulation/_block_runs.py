@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Played = tuple[npt.NDArray[np.int64], float]  # pulls (arm x run), processor seconds
 
-GROUP = 32  # runs whose curves are summed together, so that sums do not depend on how wide blocks are
-OTHER_RUNS = 2  # runs of a block that is not played in lock step
-LARGE_K_ARMS = 192  # with so many arms one run is work and memory enough for a block
+# Runs whose curves are summed together, so that sums do not depend on how wide blocks are:
+GROUP = 32  # in lock step
+OTHER_GROUP = 2  # one after the other
+LARGE_K_ARMS = 192  # with so many arms every run is a group of its own
 FEWEST_LANES = 8  # in a part of a block: two vectors
 MOST_DEVICE_ARMS = 512  # that a GPU plays
 WORTH_DIVIDING = 300_000  # index draws that a block must have left: about a millisecond
@@ -135,8 +136,9 @@ def play_block(block: Block, threads: WorkStealing | None = None) -> BlockResult
 def _groups_of(trajectory: Trajectory, block: Block) -> list[Group]:
     from bootleader._core.kernels.trajectory import reduced
 
-    mean, squares = reduced(trajectory, block.checkpoints, GROUP)
-    sizes = [min(GROUP, block.runs - first) for first in range(0, block.runs, GROUP)]
+    size = group_size(block)
+    mean, squares = reduced(trajectory, block.checkpoints, size)
+    sizes = [min(size, block.runs - first) for first in range(0, block.runs, size)]
     return [Group(*group) for group in zip(sizes, mean, squares, strict=True)]
 
 
@@ -182,10 +184,10 @@ def plays_on_device(block: Block) -> bool:
 
 
 def group_size(block: Block) -> int:
-    """Runs whose curves are summed together: those of a block, if it is not played in lock step."""
+    """Runs whose curves are summed together."""
     if plays_in_lockstep(block):
         return GROUP
-    return 1 if block.bandit.arms >= LARGE_K_ARMS else OTHER_RUNS
+    return 1 if block.bandit.arms >= LARGE_K_ARMS else OTHER_GROUP
 
 
 def changes_over_time(bandit: Bandit) -> bool:
@@ -266,7 +268,7 @@ def _play_large_k(block: Block, runs: Runs, threads: WorkStealing) -> Played:
     kernel, plan = _kernel_choice.large_k(block.policy, block.bandit, block.rounds)
     noise_sd = _known_sd(block.policy, runs)
 
-    def arguments_of(run: int, streams: Streams) -> tuple[Any, ...]:
+    def arguments_of(run: int, streams: Streams, before: Any) -> tuple[Any, ...]:
         state = new_state(noise_sd[:, run].copy(), runs.gap[:, run].copy(), block.policy.rule.fourth_moment)
         return plan, runs.parameters, streams, state, runs.trajectory, block.checkpoints, run
 
@@ -278,8 +280,9 @@ def _play_history(block: Block, runs: Runs, threads: WorkStealing) -> Played:
 
     kernel, plan = _kernel_choice.history(block.policy, block.bandit)
 
-    def arguments_of(run: int, streams: Streams) -> tuple[Any, ...]:
-        state = new_state(np.empty(values_size(block.bandit.arms, block.rounds)), runs.gap[:, run].copy())
+    def arguments_of(run: int, streams: Streams, before: Any) -> tuple[Any, ...]:
+        values = before[3].values if before else np.empty(values_size(block.bandit.arms, block.rounds))
+        state = new_state(values, runs.gap[:, run].copy())
         return plan, runs.parameters, streams, state, runs.trajectory, block.checkpoints, run
 
     return _play_one_by_one(kernel, arguments_of, block, runs.streams, threads, range(block.runs))
@@ -287,7 +290,7 @@ def _play_history(block: Block, runs: Runs, threads: WorkStealing) -> Played:
 
 def _play_general(block: Block, runs: Runs, threads: WorkStealing) -> Played:
     from bootleader._core.kernels.general import Environment, new_queue, new_totals, new_world
-    from bootleader._core.kernels.run_state import new_run_state
+    from bootleader._core.kernels.run_state import new_history, new_run_state
 
     bandit, rule, parameters = block.bandit, block.policy.rule, runs.parameters
     assert parameters is not None
@@ -302,8 +305,9 @@ def _play_general(block: Block, runs: Runs, threads: WorkStealing) -> Played:
     known = _kernel_choice.draws_of(bandit)
     numbers = np.array([known.index(draw) if draw in known else k for k, draw in enumerate(bandit.draws)])
 
-    def arguments_of(run: int, streams: Streams) -> tuple[Any, ...]:
-        state = new_run_state(noise_sd[:, run].copy(), rule.initial_pulls, block.rounds if keeps_history else 0, memory)
+    def arguments_of(run: int, streams: Streams, before: Any) -> tuple[Any, ...]:
+        history = before[3].history if before else new_history(bandit.arms, block.rounds if keeps_history else 0)
+        state = new_run_state(noise_sd[:, run].copy(), rule.initial_pulls, history, memory)
         world = new_world(parameters.mean[:, run], drift_states[:, run].copy(), delay_state[run])
         changes = bandit.changes(parameters, run) or no_changes(bandit.arms)
         changes = changes._replace(draw=numbers[changes.draw])
@@ -317,12 +321,18 @@ def _play_general(block: Block, runs: Runs, threads: WorkStealing) -> Played:
 def _play_one_by_one(
     kernel: Any, arguments_of: Any, block: Block, streams: Streams, threads: WorkStealing, wanted: range
 ) -> Played:
-    """Play some runs of a block one after the other; an idle thread takes the later ones."""
+    """Play some runs of a block one after the other; an idle thread takes the later ones.
+
+    ``arguments_of`` is given the arguments of the run before, whose large arrays can be used again: new ones would take
+    as long as some hundred rounds, because the system hands out memory page by page.
+    """
     pulls, seconds, half = np.zeros((block.bandit.arms, block.runs), np.int64), 0.0, None
+    arguments: Any = None
     while wanted:
         run, wanted = wanted[0], wanted[1:]
-        arguments = arguments_of(run, streams)
-        kernel(*arguments, NEVER, 0, 0)  # compiles, which is not timed
+        is_first, arguments = arguments is None, arguments_of(run, streams, arguments)
+        if is_first:
+            kernel(*arguments, NEVER, 0, 0)  # compiles, which is not timed
         played = 0
         while played < block.rounds:
 

@@ -374,7 +374,7 @@ def play_contexts(
     else:
         kernel = plain_parts_for(functions, own_parts)["advance_linear"]
 
-    def arguments_of(place: int, streams: Any) -> tuple[Any, ...]:
+    def arguments_of(place: int, streams: Any, before: Any) -> tuple[Any, ...]:
         return kernel_arguments(block, runs, plan, place, not block.compiled)
 
     played: tuple[npt.NDArray[np.int64], float] = one_by_one(

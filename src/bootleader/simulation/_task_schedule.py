@@ -106,12 +106,26 @@ class Task:
         return [block for piece in self.pieces for block in piece.blocks]
 
 
-def block_sizes(example: Block, runs: int, narrow: int) -> list[int]:
-    """Runs of each block, in order; runs in lock step end in at least so many narrow blocks."""
+def draws_of_run(example: Block) -> int:
+    """About how many index draws take as long as one run."""
+    return example.rounds * int(example.bandit.arms) * (1 if plays_in_lockstep(example) else OTHER_DRAW)
+
+
+def parts_of_task(parts: int, draws: float, width: int) -> int:
+    """How many of some parts, each of so many index draws, make a task; there are tasks for all cores."""
+    return max(1, min(round(TASK_WORK / draws), parts // (TASKS_A_CORE * width)))
+
+
+def block_sizes(example: Block, runs: int, narrow: int, width: int) -> list[int]:
+    """Runs of each block, in order; runs in lock step end in at least so many narrow blocks.
+
+    Other runs take as many to a block as make a task, because setting a block up takes as long as thousands of rounds.
+    """
     if example.device == "cuda" and plays_on_device(example):
         sizes = [DEVICE_RUNS] * -(-runs // DEVICE_RUNS)
     elif not plays_in_lockstep(example):
-        size = group_size(example)
+        group = group_size(example)
+        size = group * parts_of_task(-(-runs // group), group * draws_of_run(example), width)
         sizes = [size] * -(-runs // size)
     else:
         groups = -(-runs // GROUP)
@@ -136,10 +150,10 @@ def tasks_of(
             if (number, policy) in here:
                 continue
             example = job.block(policy)
-            sizes = block_sizes(example, job.runs, -(-narrow // policies))
+            sizes = block_sizes(example, job.runs, -(-narrow // policies), width)
             first_runs = np.cumsum([0, *sizes]).tolist()
-            draws = job.rounds * job.bandit.arms * (1 if plays_in_lockstep(example) else OTHER_DRAW)
-            together = max(1, min(round(TASK_WORK / (sizes[0] * draws)), len(sizes) // (TASKS_A_CORE * width)))
+            draws = draws_of_run(example)
+            together = parts_of_task(len(sizes), sizes[0] * draws, width)
             for first in range(0, len(sizes), together):
                 numbers = range(first, min(first + together, len(sizes)))
                 blocks = [job.block(policy, job.first_run + first_runs[b], sizes[b]) for b in numbers]

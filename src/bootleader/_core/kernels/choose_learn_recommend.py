@@ -15,7 +15,7 @@ import numpy as np
 from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.elementary import log
 from bootleader._core.half_life import RENEWALS, moved_anchor, remembered_rounds, weight_left
-from bootleader._core.kernels.run_state import add_to_history, add_to_moments, leader
+from bootleader._core.kernels.run_state import add_to_history, add_to_moments, add_to_power_sums, count_extremes, leader
 from bootleader._core.moments import pooled_kurtosis, pooled_variance
 from bootleader._core.numba_bridge import compiled, inlined, inner, named, register, switch
 from bootleader._core.reference_player import POOLING_GROWTH
@@ -194,7 +194,7 @@ def index_parts(law_of: Any, fading: bool, digest: str) -> tuple[Any, Any]:
     def learn(plan, state, k, reward, spare):
         if fading:
             fade(plan, state, k, reward)
-        add_to_moments(state, k, reward)
+        add_to_power_sums(state, k, reward)
         arrived, renewed_at = state.arrived[0], state.laws.renewed_at[0]
         if state.initial.left[0] == 0:
             pool_is_old = plan.pooled and POOLING_GROWTH * (arrived - renewed_at) >= renewed_at
@@ -236,6 +236,7 @@ def history_parts(resample_of: Any, digest: str) -> tuple[Any, Any]:
     def learn(plan, state, k, reward, spare):
         size = int(state.moments.count[k])
         add_to_moments(state, k, reward)
+        count_extremes(state.moments, k, reward - state.moments.anchor[k])
         add_to_history(state.history, size, k, reward - state.moments.anchor[k])
 
     return choose, learn

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bootleader._core.bootstrap_sums import WORKSPACE
-from bootleader._core.moments import pebay
+from bootleader._core.moments import pebay, welford
 from bootleader._core.numba_bridge import inner
 from bootleader._core.rng import below
 
@@ -21,11 +21,11 @@ class Moments(NamedTuple):
     anchor: Any
     drift: Any
     rss: Any
-    third: Any
-    fourth: Any
     mean: Any
+    third: Any  # for index rules; and
+    fourth: Any
     last: Any  # number of rewards when its last one came
-    lowest: Any  # smallest and
+    lowest: Any  # for history rules: smallest and
     highest: Any  # largest difference from the anchor, and
     at_lowest: Any  # how many rewards have
     at_highest: Any  # these
@@ -74,10 +74,20 @@ class RunState(NamedTuple):
     pulls: Any  # of each arm
 
 
-def new_run_state(noise_sd: Any, initial_pulls: int, history_capacity: int, memory: int) -> RunState:
-    """A run before the first round; ``history_capacity`` is the number of rewards to keep, 0 for none."""
+def new_history(arms: int, rounds: int) -> History:
+    """Room for the rewards of so many rounds, 0 for none."""
+    size = WORKSPACE + FIRST_SEGMENT * arms + 4 * rounds if rounds else 0
+    return empty_history(arms, np.empty(size), np.empty(size))
+
+
+def empty_history(arms: int, values: Any, sums: Any) -> History:
+    """Histories without rewards; what the arrays hold from another run does not matter."""
+    return History(values, sums, np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.array([WORKSPACE]))
+
+
+def new_run_state(noise_sd: Any, initial_pulls: int, history: History, memory: int) -> RunState:
+    """A run before the first round, in the room of a history."""
     arms = len(noise_sd)
-    size = WORKSPACE + FIRST_SEGMENT * arms + 4 * history_capacity if history_capacity else 0
     return RunState(
         moments=Moments(*(np.zeros(arms) for _ in Moments._fields)),
         laws=Laws(
@@ -92,9 +102,7 @@ def new_run_state(noise_sd: Any, initial_pulls: int, history_capacity: int, memo
         initial=InitialPulls(
             np.arange(arms), np.array([arms if initial_pulls else 0]), np.full(arms, initial_pulls, np.int64)
         ),
-        history=History(
-            np.zeros(size), np.zeros(size), np.zeros(arms, np.int64), np.zeros(arms, np.int64), np.array([WORKSPACE])
-        ),
+        history=empty_history(arms, history.values, history.sums),
         memory=np.zeros(memory),
         indices=np.zeros(arms),
         arrived=np.zeros(1, np.int64),
@@ -130,11 +138,20 @@ def add_to_moments(state, k, reward):
     """Add a reward to an arm's moments."""
     moments = state.moments
     count, anchor, drift, rss = moments.count, moments.anchor, moments.drift, moments.rss
+    count[k], anchor[k], drift[k], rss[k] = welford(count[k], anchor[k], drift[k], rss[k], reward)
+    moments.mean[k] = anchor[k] + drift[k]
+    state.arrived[0] += 1
+
+
+@inner
+def add_to_power_sums(state, k, reward):
+    """Add a reward to an arm's moments and to its sums of third and fourth powers."""
+    moments = state.moments
+    count, anchor, drift, rss = moments.count, moments.anchor, moments.drift, moments.rss
     count[k], anchor[k], drift[k], rss[k], moments.third[k], moments.fourth[k] = pebay(
         count[k], anchor[k], drift[k], rss[k], moments.third[k], moments.fourth[k], reward
     )
     moments.mean[k] = anchor[k] + drift[k]
-    count_extremes(moments, k, reward - anchor[k])
     state.arrived[0] += 1
     moments.last[k] = float(state.arrived[0])
 
