@@ -97,10 +97,15 @@ def heads_sum(chance: Any, values: Any, start: Any, count: Any, drift: Any, stre
     return sums[0]
 
 
-def add_signed(sums: Any, start: Any, size: Any, word: Any, amount: Any) -> None:
-    """Add the amount to ``sums[start + j]`` where bit j of a word is 0, and subtract it where the bit is 1."""
-    for j in range(size):
-        sums[start + j] += amount if (word >> j) & 1 == 0 else -amount
+def add_signed(sums: Any, start: Any, weights: Any, word: Any, amount: Any) -> None:
+    """Add the amount to ``sums[start + j]`` and 1 to ``sums[weights + j]`` for each bit j of a word that is 0.
+
+    Where a bit is 1, both are subtracted.
+    """
+    for j in range(COINS):
+        one = (word >> j) & 1 == 1
+        sums[start + j] += -amount if one else amount
+        sums[weights + j] += -1.0 if one else 1.0
 
 
 # The vectorised forms ------------------------------------------------------------------------------------------------
@@ -180,9 +185,10 @@ def add_heads(word: Any, values: Any, size: Any, drift: Any, sums: Any) -> None:
         sums[j] += values[j] - drift if one else 0.0
 
 
-def vectorised_add_signed(sums: Any, start: Any, size: Any, word: Any, amount: Any) -> None:
+def vectorised_add_signed(sums: Any, start: Any, weights: Any, word: Any, amount: Any) -> None:
     """:func:`add_signed`, vectorised: from the start of a slice no index can be negative."""
-    own = sums[start:]
-    for j in range(size):
+    own, others = sums[start : start + COINS], sums[weights : weights + COINS]
+    for j in range(COINS):
         one = (word >> np.uint64(j)) & np.uint64(1) == np.uint64(1)
         own[j] += -amount if one else amount
+        others[j] += -1.0 if one else 1.0

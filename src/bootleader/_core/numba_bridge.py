@@ -158,9 +158,9 @@ def _heads_sum(chance, values, start, count, drift, stream):  # type: ignore[no-
 
 
 @overload(bootstrap_sums.add_signed, jit_options=INNER)  # type: ignore[arg-type]
-def _add_signed(sums, start, size, word, amount):  # type: ignore[no-untyped-def]
-    def vectorised(sums, start, size, word, amount):  # type: ignore[no-untyped-def]
-        return bootstrap_sums.vectorised_add_signed(sums, start, size, word, amount)
+def _add_signed(sums, start, weights, word, amount):  # type: ignore[no-untyped-def]
+    def vectorised(sums, start, weights, word, amount):  # type: ignore[no-untyped-def]
+        return bootstrap_sums.vectorised_add_signed(sums, start, weights, word, amount)
 
     return vectorised
 

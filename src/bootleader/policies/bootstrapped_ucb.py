@@ -15,14 +15,25 @@ from bootleader.policies._memory_size import MemorySize
 from bootleader.policies.base import Knowledge, Policy
 
 MOST_REPLICATES: Final = 100_000
-# An arm's places in the memory; then the replicates' sums of weighted rewards, then their sums of weights.
-ANCHOR, QUANTILE, AT_COUNT, AT_RANK, SUMS = 0, 1, 2, 3, 4
+# An arm's places in the memory: its first reward, a quantile, when it was computed, and the replicate that had it; then
+# the replicates' sums of weighted rewards, then their sums of weights. Both have room for a multiple of 64 numbers.
+ANCHOR, QUANTILE, AT_COUNT, AT_RANK, REPLICATE, SUMS = 0, 1, 2, 3, 4, 5
+
+
+def room_for(replicates: Any) -> Any:
+    """Numbers in the memory for one of each replicate."""
+    return (replicates + COINS - 1) // COINS * COINS
+
+
+def places_of(replicates: Any) -> Any:
+    """Numbers of an arm in the memory."""
+    return SUMS + 2 * room_for(replicates)
 
 
 def largest_sum(memory: Any, first: Any, replicates: Any, shift: Any) -> Any:
     """The largest of the replicates' sums of weighted residuals; four at a time, which do not wait for each other."""
     a, b, c, d = -math.inf, -math.inf, -math.inf, -math.inf
-    at, weights = first, first + replicates
+    at, weights = first, first + room_for(replicates)
     for _ in range(replicates // 4):
         a = max(a, memory[at] - shift * memory[weights])
         b = max(b, memory[at + 1] - shift * memory[weights + 1])
@@ -43,7 +54,7 @@ def ranked_sum(memory: Any, first: Any, replicates: Any, shift: Any, rank: Any) 
     while left > 0:
         largest, ties = -math.inf, 0
         for at in range(first, first + replicates):
-            value = memory[at] - shift * memory[at + replicates]
+            value = memory[at] - shift * memory[at + room_for(replicates)]
             if value < limit and value >= largest:
                 ties = ties + 1 if value == largest else 1
                 largest = value
@@ -52,16 +63,34 @@ def ranked_sum(memory: Any, first: Any, replicates: Any, shift: Any, rank: Any) 
     return largest
 
 
+def is_known(arms: Any, memory: Any, k: Any, replicates: Any, rank: Any) -> Any:
+    """Whether the quantile of arm k has not changed since it was computed."""
+    first = k * places_of(replicates)
+    return memory[first + AT_COUNT] == arms.count[k] and memory[first + AT_RANK] == rank
+
+
 def bootstrap_quantile(arms: Any, memory: Any, k: Any, replicates: Any, rank: Any) -> Any:
     """The largest but ``rank`` of the replicates' means of weighted residuals of arm k; computed when it changes."""
-    first = k * (SUMS + 2 * replicates)
-    if memory[first + AT_COUNT] == arms.count[k] and memory[first + AT_RANK] == rank:
+    first = k * places_of(replicates)
+    if is_known(arms, memory, k, replicates, rank):
         return memory[first + QUANTILE]
     shift, at = arms.mean[k] - memory[first + ANCHOR], first + SUMS
     ranked = ranked_sum(memory, at, replicates, shift, rank) if rank > 0 else largest_sum(memory, at, replicates, shift)
-    memory[first + AT_COUNT], memory[first + AT_RANK] = arms.count[k], rank
+    replicate = 0
+    for j in range(replicates):
+        replicate = j if memory[at + j] - shift * memory[at + j + room_for(replicates)] == ranked else replicate
+    memory[first + AT_COUNT], memory[first + AT_RANK], memory[first + REPLICATE] = arms.count[k], rank, replicate
     memory[first + QUANTILE] = ranked / arms.count[k]
     return memory[first + QUANTILE]
+
+
+def least_quantile(arms: Any, memory: Any, k: Any, replicates: Any, rank: Any) -> Any:
+    """A bound below the quantile of arm k: what the replicate has now that was the largest when it was computed."""
+    first = k * places_of(replicates)
+    if rank > 0 or memory[first + AT_RANK] > 0.0 or memory[first + AT_COUNT] == 0.0:
+        return -math.inf
+    at = first + SUMS + int(memory[first + REPLICATE])
+    return (memory[at] - (arms.mean[k] - memory[first + ANCHOR]) * memory[at + room_for(replicates)]) / arms.count[k]
 
 
 def level_and_rank(params: Any, shared: Any) -> Any:
@@ -74,17 +103,27 @@ def level_and_rank(params: Any, shared: Any) -> Any:
     return level, int(alpha * (1.0 - delta) * replicates)
 
 
-def index_of(params: Any, arms: Any, memory: Any, k: Any, level: Any, rank: Any) -> Any:
-    """Mean + quantile + correction of arm k."""
-    return arms.mean[k] + bootstrap_quantile(arms, memory, k, int(params[2]), rank) + level / arms.count[k]
-
-
 def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
-    """The largest mean + quantile + correction."""
+    """The largest mean + quantile + correction.
+
+    Mostly one arm has a new reward, the leader. If already a bound below its index is above all others, it leads.
+    """
     level, rank = level_and_rank(params, shared)
+    replicates = int(params[2])
+    new, others = -1, -math.inf
+    for k in range(shared.arms):
+        if new < 0 and not is_known(arms, memory, k, replicates, rank):
+            new = k
+        else:
+            quantile = bootstrap_quantile(arms, memory, k, replicates, rank)
+            others = max(others, arms.mean[k] + quantile + level / arms.count[k])
+    if new >= 0:
+        least = least_quantile(arms, memory, new, replicates, rank)
+        if arms.mean[new] + least + level / arms.count[new] > others:
+            return new
     chosen, best, ties = 0, -math.inf, 0
     for k in range(shared.arms):
-        index = index_of(params, arms, memory, k, level, rank)
+        index = arms.mean[k] + bootstrap_quantile(arms, memory, k, replicates, rank) + level / arms.count[k]
         if index > best:
             chosen, best, ties = k, index, 1
         elif index == best:
@@ -97,14 +136,12 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
 def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: Any, stream: Any) -> None:
     """Add the reward to every replicate with a weight of 1 or -1; rewards are measured from the arm's first one."""
     replicates = int(params[2])
-    first = arm * (SUMS + 2 * replicates)
+    first = arm * places_of(replicates)
     if arms.count[arm] == 1.0:
         memory[first + ANCHOR] = reward
-    value = reward - memory[first + ANCHOR]
     for begin in range(0, replicates, COINS):
-        word, at, size = next_word(stream), first + SUMS + begin, min(COINS, replicates - begin)
-        add_signed(memory, at, size, word, value)
-        add_signed(memory, at + replicates, size, word, 1.0)
+        at, value = first + SUMS + begin, reward - memory[first + ANCHOR]
+        add_signed(memory, at, at + room_for(replicates), next_word(stream), value)
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,4 +202,4 @@ class BootstrappedUCB(Policy):
     def rule(self) -> ChoiceRule:
         theorem = 1.0 if self.correction == "theorem" else 0.0
         params = (float(self.delta), float(self.sd), float(self.replicates), theorem)
-        return ChoiceRule(choose, learn, MemorySize(per_arm=SUMS + 2 * int(self.replicates)), params)
+        return ChoiceRule(choose, learn, MemorySize(per_arm=places_of(int(self.replicates))), params)
