@@ -29,6 +29,7 @@ def test_the_chosen_arm_has_the_largest_index(draw) -> None:
     rewards: list[list[float]] = [[] for _ in range(ARMS)]
     memory, saved = [0.0] * (ARMS * policy.places_of(REPLICATES)), 0
     arms = ArmsView(np.zeros(ARMS), np.zeros(ARMS), None, None, None, None, None)
+    chosen = 0
     for pulls in itertools.count(1):
         arm = (pulls - 1) % ARMS if pulls <= ARMS else chosen
         rewards[arm].append(draw(random) + 0.3 * arm)
