@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from bootleader._core.elementary import log
 from bootleader._core.rng import uniform
 from bootleader._core.rules import ChoiceRule
-from bootleader._core.sampling import standard_beta, standard_normal
+from bootleader._core.sampling import standard_beta
 from bootleader._core.validation import positive
+from bootleader.policies._gamma_pairs import gamma_pair, scale_of
 from bootleader.policies.base import Knowledge, Policy
 
-NUMBERS: Final = 4  # of an arm in the memory: a + successes, b + failures, and what ``scale_of`` has for each
+# Of an arm in the memory: a + successes, b + failures, and what ``scale_of`` has for each. That is kept, because it
+# changes for one arm in a round, and all arms read it.
+NUMBERS: Final = 4
 
 
 def posteriors(arms: int, rounds: int) -> int:
@@ -48,31 +49,6 @@ def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: An
     at = NUMBERS * arm + (0 if success else 1)
     memory[at] += 1.0
     memory[at + 2] = scale_of(memory[at])
-
-
-def scale_of(shape: Any) -> Any:
-    """The scale of a gamma candidate. It is kept: it changes for one arm in a round, and all arms read it."""
-    return 1.0 / math.sqrt(9.0 * shape - 3.0) if shape >= 1.0 else 0.0
-
-
-def gamma_pair(a: Any, b: Any, scale_a: Any, scale_b: Any, stream: Any) -> tuple[Any, Any]:
-    """Gamma(a, 1) and Gamma(b, 1) for shapes of at least 1, whose ratio has the law of the odds of Beta(a, b).
-
-    The method of :func:`bootleader._core.sampling.standard_gamma` with one acceptance test for both candidates, by the
-    product of their probabilities: three words instead of four, and a pair is nearly always accepted.
-    """
-    d, e = a - 1.0 / 3.0, b - 1.0 / 3.0
-    while True:
-        x, y, u = standard_normal(stream), standard_normal(stream), uniform(stream)
-        root, other = 1.0 + scale_a * x, 1.0 + scale_b * y
-        v, w = root * root * root, other * other * other
-        xx, yy = x * x, y * y
-        if root >= 0.5 and other >= 0.5 and u * (d * e) > 0.0157 * (xx * xx * e + yy * yy * d):
-            return d * v, e * w
-        if root > 0.0 and other > 0.0:
-            log_chance = 0.5 * (xx + yy) + d * (1.0 - v + log(v)) + e * (1.0 - w + log(w))
-            if log(1.0 - u) < log_chance:
-                return d * v, e * w
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,6 +12,7 @@ from bootleader._core.rules import HistoryRule
 from bootleader._core.sampling import standard_exponential, standard_gamma
 from bootleader._core.tilted_rejection import UNLIKELY
 from bootleader._core.validation import real
+from bootleader.policies._gamma_pairs import gamma_pair, scale_of
 from bootleader.policies._two_values import NO, number_at_highest
 from bootleader.policies.base import Knowledge, Policy
 
@@ -54,9 +55,13 @@ def npts_index(params: Any, history: Any, contest: Any, stream: Any) -> Any:
 
 def two_valued_index(history: Any, high: Any, upper: Any, stream: Any) -> Any:
     """The index where ``high`` rewards have one value and the rest another: equal rewards share a gamma variable."""
+    low = history.count - high
+    if low >= 1.0 and (high == 0.0 or history.highest == upper):  # the upper bound is one of two values
+        above, below = gamma_pair(high + 1.0, low, scale_of(high + 1.0), scale_of(low), stream)
+        return history.anchor + (above * upper + below * history.lowest) / (above + below)
     bonus = standard_exponential(stream)
     above = standard_gamma(high, stream)
-    below = standard_gamma(history.count - high, stream)
+    below = standard_gamma(low, stream)
     total = bonus * upper + above * history.highest + below * history.lowest
     return history.anchor + total / (bonus + above + below)
 
