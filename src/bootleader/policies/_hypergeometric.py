@@ -47,6 +47,35 @@ def is_above(ones: Any, subsample: Any, memory: Any, table: Any, stream: Any) ->
     return not is_below_tail(u, draws - ones, Subsample(draws, total - high, total), memory, table)
 
 
+def hypergeometric(subsample: Any, memory: Any, table: Any, stream: Any) -> Any:
+    """The number X of larger rewards in the subsample, by inversion: the terms are added from the mode outwards."""
+    draws, high, low = subsample.draws, subsample.high, subsample.total - subsample.high
+    extend_log_factorials(memory, table, subsample.total)
+    fewest, most = max(0, draws - low), min(draws, high)
+    mode = int((draws + 1.0) * (high + 1.0) / (subsample.total + 2.0))
+    down, up = mode, mode
+    term_down = exp(
+        log_combinations(memory, table, high, mode)
+        + log_combinations(memory, table, low, draws - mode)
+        - log_combinations(memory, table, subsample.total, draws)
+    )
+    term_up, left = term_down, uniform(stream) - term_down
+    while left >= 0.0 and (down > fewest or up < most):
+        if up < most:
+            term_up *= float((high - up) * (draws - up)) / float((up + 1) * (low - draws + up + 1))
+            up += 1
+            left -= term_up
+            if left < 0.0:
+                return up
+        if down > fewest:
+            term_down *= float(down * (low - draws + down)) / float((high - down + 1) * (draws - down + 1))
+            down -= 1
+            left -= term_down
+            if left < 0.0:
+                return down
+    return mode  # or rounding has left a rest that no term reaches
+
+
 def is_below_tail(u: Any, ones: Any, subsample: Any, memory: Any, table: Any) -> Any:
     """Whether u is less than P(X < ones) + P(X = ones) / 2, for ``ones`` of at most the mean of X.
 

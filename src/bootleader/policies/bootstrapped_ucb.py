@@ -103,6 +103,11 @@ def level_and_rank(params: Any, shared: Any) -> Any:
     return level, int(alpha * (1.0 - delta) * replicates)
 
 
+def index_of(params: Any, arms: Any, memory: Any, k: Any, level: Any, rank: Any) -> Any:
+    """Mean + quantile + correction of arm k."""
+    return arms.mean[k] + bootstrap_quantile(arms, memory, k, int(params[2]), rank) + level / arms.count[k]
+
+
 def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any:
     """The largest mean + quantile + correction.
 
@@ -115,15 +120,14 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
         if new < 0 and not is_known(arms, memory, k, replicates, rank):
             new = k
         else:
-            quantile = bootstrap_quantile(arms, memory, k, replicates, rank)
-            others = max(others, arms.mean[k] + quantile + level / arms.count[k])
+            others = max(others, index_of(params, arms, memory, k, level, rank))
     if new >= 0:
         least = least_quantile(arms, memory, new, replicates, rank)
         if arms.mean[new] + least + level / arms.count[new] > others:
             return new
     chosen, best, ties = 0, -math.inf, 0
     for k in range(shared.arms):
-        index = arms.mean[k] + bootstrap_quantile(arms, memory, k, replicates, rank) + level / arms.count[k]
+        index = index_of(params, arms, memory, k, level, rank)
         if index > best:
             chosen, best, ties = k, index, 1
         elif index == best:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from bootleader._core.rng import below, next_word
+from bootleader._core.rng import below
 from bootleader._core.rules import ChoiceRule
 from bootleader.policies._duels import LEFT, add_winner, block_sum, new_leader, next_winner, queue_size
-from bootleader.policies._hypergeometric import Subsample, is_above
+from bootleader.policies._hypergeometric import Subsample, hypergeometric, is_above
+from bootleader.policies._subsamples import Rewards, sum_or_side
 from bootleader.policies.base import Policy
 
 LOW, HIGH, AT_LOW, AT_HIGH = 0, 1, 2, 3  # an arm's places: its smallest and largest reward, and how often each came
 PLACES: Final = 4
-OWNER, COPIED, REWARDS = 0, 1, 2  # places of the copy: the arm's number + 1, how many rewards there are, the rewards
+# Places of the copy: the arm's number + 1, the value that is not copied, how many rewards have been seen and copied,
+# and the rewards.
+OWNER, LEFT_OUT, SEEN, COPIED, REWARDS = 0, 1, 2, 3, 4
 NO: Final = -1.0  # instead of a number of rewards
-HALF: Final = 0x100000000  # number of values of half of a word
 
 
 def memory_size(arms: int, rounds: int) -> int:
@@ -51,59 +54,64 @@ def number_at(arms: Any, memory: Any, k: Any, low: Any, high: Any) -> Any:
     return memory[at + AT_HIGH] if is_same and memory[at + AT_LOW] + memory[at + AT_HIGH] == count else NO
 
 
-def copied_rewards(arms: Any, memory: Any, k: Any) -> Any:
-    """Where all rewards of arm k are in the copy, in any order; those that are missing are added."""
+def copied_rewards(arms: Any, memory: Any, k: Any, left_out: Any) -> Any:
+    """Where the rewards of arm k that are not ``left_out`` are copied, in any order; those that are new are added."""
     table = table_at(len(arms.count))
     copy = table + (len(memory) - table) // 2
-    if memory[copy + OWNER] != k + 1.0:
-        memory[copy + OWNER], memory[copy + COPIED] = k + 1.0, 0.0
-    n = int(arms.count[k])
-    for j in range(int(memory[copy + COPIED]), n):
-        memory[copy + REWARDS + j] = arms.rewards[arms.start[k] + j]
-    memory[copy + COPIED] = float(n)
+    if memory[copy + OWNER] != k + 1.0 or memory[copy + LEFT_OUT] != left_out:
+        memory[copy + OWNER], memory[copy + LEFT_OUT] = k + 1.0, left_out
+        memory[copy + SEEN], memory[copy + COPIED] = 0.0, 0.0
+    n, end = int(arms.count[k]), copy + REWARDS + int(memory[copy + COPIED])
+    for j in range(int(memory[copy + SEEN]), n):
+        reward = arms.rewards[arms.start[k] + j]
+        if reward != left_out:
+            memory[end] = reward
+            end += 1
+    memory[copy + SEEN], memory[copy + COPIED] = float(n), float(end - copy - REWARDS)
     return copy + REWARDS
 
 
-def sum_of_draws(memory: Any, first: Any, n: Any, draws: Any, stream: Any) -> Any:
-    """Sum of ``draws`` of the n rewards in ``memory[first:first + n]``, drawn without replacement.
+def most_common(arms: Any, memory: Any, k: Any) -> Any:
+    """The smallest reward of arm k, if more than half are equal to it; else infinity."""
+    at = queue_size(len(arms.count), 0) + PLACES * k
+    return memory[at + LOW] if 2.0 * memory[at + AT_LOW] > arms.count[k] else math.inf
 
-    They are the beginning of a random permutation, which is never put back: any order is as good as another. Each half
-    of a word makes a draw by Lemire's method.
+
+def rewards_of(arms: Any, memory: Any, k: Any, left_out: Any) -> Any:
+    """The rewards of arm k without those that are ``left_out``, its smallest, unless that is infinite."""
+    at = queue_size(len(arms.count), 0) + PLACES * k
+    first, n, mean, rss = copied_rewards(arms, memory, k, left_out), arms.count[k], arms.mean[k], arms.rss[k]
+    if left_out < math.inf and memory[at + AT_LOW] < n:
+        same, gap = memory[at + AT_LOW], mean - left_out
+        n -= same
+        mean += gap * same / n
+        rss = max(rss - same * gap * gap - n * (gap * same / n) * (gap * same / n), 0.0)
+    return Rewards(first, int(n), mean, rss, memory[at + LOW], memory[at + HIGH])
+
+
+def subsample_sum(rewards: Any, size: Any, wanted: Any, total: Any, memory: Any, stream: Any) -> Any:
+    """Sum of ``size`` of the rewards, drawn without replacement; or their total less the rest, if those are fewer.
+
+    Or +-inf, when rejection already decides on which side of ``wanted`` it is.
     """
-    total, word = 0.0, next_word(stream)
-    for j in range(draws):
-        left = n - j
-        product = int(word & 0xFFFFFFFF) * left
-        i = first + j + (product >> 32)
-        if product & 0xFFFFFFFF < left and product & 0xFFFFFFFF < HALF % left:
-            i = first + j + int(below(stream, left))
-        value = memory[i]
-        memory[i] = memory[first + j]
-        memory[first + j] = value
-        total += value
-        word = word >> 32 if j & 1 == 0 else next_word(stream)
-    return total
-
-
-def subsample_sum(arms: Any, memory: Any, k: Any, size: Any, stream: Any) -> Any:
-    """Sum of ``size`` of the rewards of arm k, drawn without replacement; or all less the rest, if those are fewer."""
-    n, first = int(arms.count[k]), copied_rewards(arms, memory, k)
-    if 2 * size <= n:
-        return sum_of_draws(memory, first, n, size, stream)
-    return block_sum(arms, k, 0, n) - sum_of_draws(memory, first, n, n - size, stream)
+    if 2 * size <= rewards.n:
+        return sum_or_side(wanted, size, rewards, memory, stream)
+    return total - sum_or_side(total - wanted, rewards.n - size, rewards, memory, stream)
 
 
 def wins(arms: Any, memory: Any, leader: Any, k: Any, stream: Any) -> Any:
-    """Whether arm k wins its duel; a tie is decided by a fair coin."""
-    at = queue_size(len(arms.count), 0) + PLACES * leader
-    low, high = memory[at + LOW], memory[at + HIGH]
-    at_high = number_at(arms, memory, leader, low, high) if low < high else NO
-    ones = number_at(arms, memory, k, low, high) if at_high != NO else NO
-    size = int(arms.count[k])
-    if ones != NO:
-        subsample = Subsample(size, int(at_high), int(arms.count[leader]))
-        return is_above(int(ones), subsample, memory, table_at(len(arms.count)), stream)
-    own, other = block_sum(arms, k, 0, size), subsample_sum(arms, memory, leader, size, stream)
+    """Whether arm k wins its duel by a subsample that is drawn; a tie is decided by a fair coin.
+
+    Rewards that are equal, if they are most, are not drawn one by one: their number is hypergeometric.
+    """
+    n, size, left_out = int(arms.count[leader]), int(arms.count[k]), most_common(arms, memory, leader)
+    rewards = rewards_of(arms, memory, leader, left_out)
+    own, total, drawn, others = block_sum(arms, k, 0, size), block_sum(arms, leader, 0, n), size, 0.0
+    if left_out < math.inf:
+        drawn = hypergeometric(Subsample(size, rewards.n, n), memory, table_at(len(arms.count)), stream)
+        total -= (n - rewards.n) * left_out
+        others = (size - drawn) * left_out
+    other = others + subsample_sum(rewards, drawn, own - others, total, memory, stream)
     return own > other or (own == other and below(stream, 2) == 0)
 
 
@@ -111,8 +119,19 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
     """The next arm of the round of duels; a new round when there is none left."""
     if memory[LEFT] == 0.0:
         leader = new_leader(arms, memory, stream)
+        at = queue_size(shared.arms, 0) + PLACES * leader
+        low, high = memory[at + LOW], memory[at + HIGH]
+        at_high = number_at(arms, memory, leader, low, high) if low < high else NO
         for k in range(shared.arms):
-            if k != leader and wins(arms, memory, leader, k, stream):
+            ones = number_at(arms, memory, k, low, high) if at_high != NO else NO
+            if k == leader:
+                won = False
+            elif ones == NO:
+                won = wins(arms, memory, leader, k, stream)
+            else:
+                subsample = Subsample(int(arms.count[k]), int(at_high), int(arms.count[leader]))
+                won = is_above(int(ones), subsample, memory, table_at(shared.arms), stream)
+            if won:
                 add_winner(memory, k)
     return next_winner(memory, stream)
 
@@ -122,9 +141,10 @@ class WRSDA(Policy):
     """Subsampling duels without replacement.
 
     As :class:`RBSDA`, but an arm with s pulls duels with the mean of s of the leader's n rewards, drawn without
-    replacement. A duel draws min(s, n - s) rewards. That is O(log t) once
-    one arm leads by far, but while arms are close it grows. Where the rewards of both have the same two values, such as
-    clicks, nothing is drawn: the number of larger ones is hypergeometric, and one uniform number is compared with the
+    replacement. A duel draws at most min(s, n - s) rewards, and fewer where exact rejection decides before. That is
+    O(log t) once one arm leads by far, but while arms are close it grows. Where most rewards are equal, such as those
+    without a sale, only the others are drawn. Where the rewards of both have the same two values, such as clicks,
+    nothing is drawn: the number of larger ones is hypergeometric, and one uniform number is compared with the
     probability that the arm wins.
 
     Ties are broken by a fair coin, as in the program behind the paper's figures for Bernoulli arms.
