@@ -74,11 +74,11 @@ def bootstrap_quantile(arms: Any, memory: Any, k: Any, replicates: Any, rank: An
     first = k * places_of(replicates)
     if is_known(arms, memory, k, replicates, rank):
         return memory[first + QUANTILE]
-    shift, at = arms.mean[k] - memory[first + ANCHOR], first + SUMS
+    shift, at, room = arms.mean[k] - memory[first + ANCHOR], first + SUMS, room_for(replicates)
     ranked = ranked_sum(memory, at, replicates, shift, rank) if rank > 0 else largest_sum(memory, at, replicates, shift)
     replicate = 0
-    for j in range(replicates):
-        replicate = j if memory[at + j] - shift * memory[at + j + room_for(replicates)] == ranked else replicate
+    while replicate < replicates - 1 and memory[at + replicate] - shift * memory[at + replicate + room] != ranked:
+        replicate += 1
     memory[first + AT_COUNT], memory[first + AT_RANK], memory[first + REPLICATE] = arms.count[k], rank, replicate
     memory[first + QUANTILE] = ranked / arms.count[k]
     return memory[first + QUANTILE]
