@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bootleader as bl
-from bootleader.simulation._block_runs import GROUP, Block, Runs, play_block, play_runs
+from bootleader.simulation._block_runs import Block, Runs, group_size, play_block, play_runs
 from bootleader.simulation._python_loop import play_python
 from bootleader.simulation._simulate import checkpoint_rounds
 from bootleader.simulation._work_stealing import WorkStealing
@@ -44,9 +44,10 @@ def assert_reduced(block: Block, runs: Runs, pulls: np.ndarray) -> None:
     np.testing.assert_array_equal(kept.final, runs.trajectory.regret[-1])
     np.testing.assert_array_equal(kept.pulls, pulls.sum(axis=1))
     quantities = kept_quantities(runs.trajectory, block.checkpoints)
-    for group, first in zip(kept.groups, range(0, block.runs, GROUP), strict=True):
+    size = group_size(block)
+    for group, first in zip(kept.groups, range(0, block.runs, size), strict=True):
         for place, quantity in enumerate(quantities):
-            curves = quantity[:, first : first + GROUP]
+            curves = quantity[:, first : first + size]
             mean = curves.mean(axis=1)
             assert group.runs == curves.shape[1]
             np.testing.assert_array_equal(group.mean[place], mean)
