@@ -166,6 +166,23 @@ def test_the_copy_follows_the_leader() -> None:
         assert memory[first : first + len(copied)] == copied
 
 
+@pytest.mark.parametrize("lowest", [0.0, -1e6])
+def test_the_sum_of_equal_rewards_is_known(lowest: float) -> None:
+    """Their smallest value may be one that is left out; no draw may wait for one that is never accepted."""
+    rewards, memory, stream = subsamples.Rewards(0, 60, 1.0, 0.0, lowest, 1.0), [1.0] * 60, stream_from(9)
+    for wanted in (29.0, 28.0, 27.0, 20.0):
+        assert all(subsamples.sum_or_side(wanted, 30, rewards, memory, stream) > wanted for _ in range(300))
+
+
+def test_no_reward_is_left_if_all_are_equal() -> None:
+    memory, shared = [0.0] * wrsda.memory_size(1, 10), SharedStatistics(0.0, 0, 1, 10)
+    arms = ArmsView(np.zeros(1), np.ones(1), np.zeros(1), None, np.ones(5), np.arange(1.0, 6.0), [0])
+    for _ in range(5):
+        arms.count[0] += 1.0
+        wrsda.learn((), arms, memory, shared, 0, 1.0, None)
+    assert wrsda.rewards_of(arms, memory, 0, wrsda.most_common(arms, memory, 0)).n == 0
+
+
 def test_rewards_without_the_most_common_one() -> None:
     """Their number, mean and sum of squares follow from those of all."""
     values, memory = np.array([0.0, 3.0, 0.0, 5.0, 0.0, 0.0, 4.0]), [0.0] * wrsda.memory_size(1, 10)

@@ -22,6 +22,7 @@ from bootleader._core.tilted_rejection import ROUNDING, TIGHT, bound_excludes
 
 LEAST_DRAWS: Final = 12  # from which a bound pays
 PAYS: Final = 5.0  # twice the exponent of a probability of 1/20: a tilted draw costs about ten times as much as another
+FAR: Final = 8.0  # bound on the ratio of width to variance, and on the tilt times the range of the rewards
 PARTS: Final = 6  # of the draws, one is made before the next bound
 HALF: Final = 0x100000000  # number of values of half of a word
 
@@ -79,7 +80,7 @@ def sum_or_side(wanted: Any, draws: Any, rewards: Any, memory: Any, stream: Any)
         side = 1.0 if wanted - total > centre else -1.0
         variance, largest = bounds(side, draws, rewards)
         width = variance + largest * distance / 3.0
-        if distance > 0.0 and 0.0 < PAYS * width < distance * distance:
+        if pays(distance, width, variance, rewards):
             tilt = distance / width
             if bound_excludes(distance, tilt, stream):
                 return -side * math.inf
@@ -93,6 +94,12 @@ def sum_or_side(wanted: Any, draws: Any, rewards: Any, memory: Any, stream: Any)
         total += part
         draws -= some
     return total + draw_some(draws, rewards, memory, stream)[0]
+
+
+def pays(distance: Any, width: Any, variance: Any, rewards: Any) -> Any:
+    """Whether the bound is small enough, and no reward so far from the others that tilted draws would take long."""
+    is_small = distance > 0.0 and PAYS * width < distance * distance
+    return is_small and width < FAR * variance and distance * (rewards.high - rewards.low) < FAR * width
 
 
 def bounds(side: Any, draws: Any, rewards: Any) -> tuple[Any, Any]:

@@ -81,11 +81,11 @@ def rewards_of(arms: Any, memory: Any, k: Any, left_out: Any) -> Any:
     """The rewards of arm k without those that are ``left_out``, its smallest, unless that is infinite."""
     at = queue_size(len(arms.count), 0) + PLACES * k
     first, n, mean, rss = copied_rewards(arms, memory, k, left_out), arms.count[k], arms.mean[k], arms.rss[k]
-    if left_out < math.inf and memory[at + AT_LOW] < n:
+    if left_out < math.inf:
         same, gap = memory[at + AT_LOW], mean - left_out
         n -= same
-        mean += gap * same / n
-        rss = max(rss - same * gap * gap - n * (gap * same / n) * (gap * same / n), 0.0)
+        step = gap * same / n if n > 0.0 else 0.0
+        mean, rss = mean + step, max(rss - same * gap * gap - n * step * step, 0.0)
     return Rewards(first, int(n), mean, rss, memory[at + LOW], memory[at + HIGH])
 
 
