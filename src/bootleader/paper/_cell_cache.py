@@ -14,7 +14,7 @@ import numpy as np
 
 from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.files import replacing
-from bootleader.bandits import RandomFeatures
+from bootleader.bandits import BernoulliBandit, RandomFeatures
 from bootleader.paper._bootstrap_intervals import Floats
 from bootleader.policies import ContextualPolicy, HistoryRule, Noise
 from bootleader.simulation._bandit_json import text_of
@@ -29,16 +29,17 @@ CHECKPOINTS = 200
 REPEATS = 3  # of a timed cell; the fastest counts
 
 # Approximate costs in nanoseconds, for the time left in the progress bar only: of a round, of an index, for policies
-# that resample the history of an index and of each reward in it, and of a round of policies that other work dominates.
+# that resample the history of an index and of each reward in it (none if those are 0 or 1), and of a round of policies
+# that other work dominates.
 ROUND_COST = 14.0
 INDEX_COST = {Noise.NONE: 1.0, Noise.NORMAL: 2.5, Noise.STUDENT: 10.0, Noise.FAIR_COINS: 13.0, Noise.OPTIMISM: 1.0}
-RESAMPLED_INDEX_COST, RESAMPLED_REWARD_COST = 170.0, 0.15
+RESAMPLED_INDEX_COST, RESAMPLED_REWARD_COST, TWO_VALUED_INDEX_COST = 170.0, 0.15, 80.0
 RESAMPLED_ROW_COST, PRODUCT_COST = 60.0, 0.3  # with contexts: of a row, and of each product of two features
 SLOW_ROUND_COST = {
-    "LBSDA": 90.0, "MOSS": 90.0, "IMED": 95.0, "RBSDA": 100.0, "EnsembleSampling": 120.0, "CHK": 125.0,
-    "MaillardSampling": 130.0, "Exp3": 155.0, "KLMaillardSampling": 200.0, "BetaThompson": 200.0,
-    "MultiplierBootstrap": 200.0, "TsallisINF": 210.0, "KLUCB": 340.0, "BootstrappedUCB": 440.0, "WRSDA": 680.0,
-    "BayesUCB": 930.0,
+    "MOSS": 60.0, "CHK": 70.0, "LBSDA": 75.0, "IMED": 90.0, "RBSDA": 90.0, "EnsembleSampling": 90.0,
+    "MaillardSampling": 95.0, "KLMaillardSampling": 100.0, "KLUCB": 105.0, "BetaThompson": 130.0,
+    "MultiplierBootstrap": 130.0, "Exp3": 145.0, "BayesUCB": 160.0, "BootstrappedUCB": 160.0, "TsallisINF": 180.0,
+    "WRSDA": 570.0,
 }  # fmt: skip
 
 
@@ -81,6 +82,8 @@ class Cell:
             per_round = SLOW_ROUND_COST[name]
         elif isinstance(self.policy, ContextualPolicy):
             per_round = self._contextual_round_cost
+        elif isinstance(rule, HistoryRule) and isinstance(self.bandit, BernoulliBandit):
+            per_round = TWO_VALUED_INDEX_COST * self.bandit.arms
         elif isinstance(rule, HistoryRule):
             per_round = RESAMPLED_INDEX_COST * self.bandit.arms + RESAMPLED_REWARD_COST * self.rounds
         else:

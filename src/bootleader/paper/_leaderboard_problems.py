@@ -23,25 +23,6 @@ RUNS: Final = 2_000
 RESCALED_RUNS: Final = 500  # in the other unit, where policies differ by factors
 LONG: Final = 20_000  # rounds of the problems that are not in the suite
 
-# Runs of slow policies at full size: with 2,000 of each the leaderboard would take more than 20 minutes on two cores.
-FEWER_RUNS: Final = {
-    "BayesUCB": 300,
-    "BootstrappedUCB": 300,
-    "WRSDA": 300,
-    "KLMaillardSampling": 500,
-    "MaillardSampling": 500,
-    "NPTS": 500,
-    "Giro": 500,
-    "KLUCB": 750,
-    "EnsembleSampling": 750,
-    "MultiplierBootstrap": 750,
-    "IMED": 1_000,
-    "RBSDA": 1_000,
-    "LBSDA": 1_000,
-    "BetaThompson": 1_000,
-    "TsallisINF": 1_000,
-    "Exp3": 1_000,
-}
 # Most rounds of policies whose round takes the longer the more rewards there are.
 LONGEST: Final = {"WRSDA": LONG}
 ONE_UNIT: Final = ("Giro", "NPTS")  # fast where rewards are zeros and ones, and slow in another unit
@@ -78,20 +59,8 @@ class Problem:
         return Cell(policy, bandit, self.rounds_at(size), runs_at(size, runs), size.seed)
 
 
-def runs_of(policy: Policy) -> int:
-    """Runs of a policy at full size.
-
-    Examples
-    --------
-    >>> from bootleader import CHK, KLUCB
-    >>> runs_of(CHK()), runs_of(KLUCB("bernoulli"))
-    (2000, 750)
-    """
-    return FEWER_RUNS.get(type(policy).__name__, RUNS)
-
-
 def runs_at(size: Size, full: int) -> int:
-    """The number of runs where the full size has ``full``, which may be fewer than 2,000.
+    """The number of runs where the full size has ``full``.
 
     Examples
     --------

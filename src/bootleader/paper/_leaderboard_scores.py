@@ -20,7 +20,6 @@ from bootleader.paper._leaderboard_problems import (
     RESCALED_RUNS,
     RUNS,
     runs_at,
-    runs_of,
 )
 from bootleader.paper._paper_policies import ORACLE_TS
 from bootleader.paper._report_part import Size
@@ -61,7 +60,7 @@ def entries() -> Iterator[tuple[str, str, Policy]]:
 
 def first_cells(size: Size) -> dict[tuple[str, str], Cell]:
     """The cells in the unit in which the problems are given."""
-    return {(name, title): PROBLEMS[title].cell(size, policy, runs_of(policy)) for name, title, policy in entries()}
+    return {(name, title): PROBLEMS[title].cell(size, policy, RUNS) for name, title, policy in entries()}
 
 
 def rescaled_cells(size: Size) -> dict[tuple[str, str], Cell]:
@@ -71,7 +70,7 @@ def rescaled_cells(size: Size) -> dict[tuple[str, str], Cell]:
     found = {}
     for name, title, policy in entries():
         if title in SUITE and not policy.equivariant and name not in ONE_UNIT:
-            cell = PROBLEMS[title].cell(size, policy, min(RESCALED_RUNS, runs_of(policy)), rescaled=True)
+            cell = PROBLEMS[title].cell(size, policy, RESCALED_RUNS, rescaled=True)
             if plays(policy, cell.bandit):
                 found[name, title] = cell
     return found
@@ -89,8 +88,9 @@ def timed_cells(size: Size) -> dict[str, Cell]:
     for name, policy in contenders().items():
         informed = contender_for(policy, TIMED_BANDIT, rounds)
         if informed is not None:
-            runs = 4 if runs_of(informed) < RESCALED_RUNS else TIMED_RUNS
-            found[name] = Cell(informed, TIMED_BANDIT, rounds, min(runs, runs_at(size, RUNS)), size.seed, timed=True)
+            found[name] = Cell(
+                informed, TIMED_BANDIT, rounds, min(TIMED_RUNS, runs_at(size, RUNS)), size.seed, timed=True
+            )
     return found
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from bootleader import policies as library
 from bootleader.paper._cell_cache import Cell, Results
-from bootleader.paper._leaderboard_problems import PROBLEMS, PUBLISHED_ONLY, runs_of
+from bootleader.paper._leaderboard_problems import PROBLEMS, PUBLISHED_ONLY, RUNS
 from bootleader.paper._report_part import Size, Table
 from bootleader.policies import Policy
 
@@ -66,7 +66,7 @@ class Published:
 
     def cell(self, size: Size) -> Cell:
         """Our simulation of it: anytime policies, so that shorter horizons are checkpoints of the longest."""
-        return (PROBLEMS | PUBLISHED_ONLY)[self.problem].cell(size, self.policy, runs_of(self.policy))
+        return (PROBLEMS | PUBLISHED_ONLY)[self.problem].cell(size, self.policy, RUNS)
 
 
 @dataclass(frozen=True)
