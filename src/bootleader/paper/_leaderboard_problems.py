@@ -23,7 +23,6 @@ RUNS: Final = 2_000
 RESCALED_RUNS: Final = 500  # in the other unit, where policies differ by factors
 LONG: Final = 20_000  # rounds of the problems that are not in the suite
 
-LEFT_OUT: Final = {("WRSDA", "revenue5")}  # takes as long as half of its other problems together
 ONE_UNIT: Final = ("Giro", "NPTS")  # fast where rewards are zeros and ones, and slow in another unit
 
 GAUSSIAN, BERNOULLI, EXPONENTIAL = "Gaussian", "Bernoulli", "exponential"
