@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -325,5 +326,5 @@ def play(policy: ByIndex | NaiveAdaptiveReBoot, draw_arms: DrawArms, rounds: int
 def final_regrets(
     policy: ByIndex | NaiveAdaptiveReBoot, draw_arms: DrawArms, rounds: int, runs: int, seed: int
 ) -> np.ndarray:
-    rng = np.random.default_rng(seed)
+    policy, rng = deepcopy(policy), np.random.default_rng(seed)  # the caller's policy keeps its state
     return np.array([play(policy, draw_arms, rounds, rng) for _ in range(runs)])
