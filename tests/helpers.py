@@ -25,6 +25,8 @@ from bootleader._core.rng import Purpose, Stream, run_stride, stream_state
 
 COLOURS = ["blue", "green", "red"]
 
+LONGEST_WAIT = 300.0  # seconds after which a test that would hang fails
+
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals, links or devices")
 
 # Everything in a Simulation that depends on the seed alone.

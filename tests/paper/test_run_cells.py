@@ -13,11 +13,10 @@ from bootleader import GaussianBandit, Giro, ReBoot
 from bootleader.paper import _run_cells
 from bootleader.paper._cell_cache import REPEATS, Cell, CellCache
 from bootleader.paper._run_cells import run_cells
-from tests.helpers import NoWork, assert_same_simulation
+from tests.helpers import LONGEST_WAIT, NoWork, assert_same_simulation
 
 CELL = Cell(ReBoot(sigma_a=1.5), GaussianBandit((1.0, 0.0)), rounds=300, runs=70, seed=4)
 CELLS = [dataclasses.replace(CELL, seed=seed) for seed in range(6)]
-LONGEST_WAIT = 20.0  # seconds after which a test that would hang fails
 
 
 @pytest.fixture(scope="module")
@@ -185,3 +184,33 @@ def test_compiling_is_said_only_when_something_compiles(cell_cache, capsys, monk
     monkeypatch.setattr(_run_cells, "compile_kernels", lambda cells: compiles and numba.njit(lambda x: x)(1.0))
     run_cells([CELL], cell_cache, progress=True)
     assert ("compiling" in capsys.readouterr().err) == compiles
+
+
+def test_cells_are_played_while_what_others_need_is_compiled(cell_cache, monkeypatch):
+    """The second compilation waits until a cell of the first kind has been played."""
+    other = dataclasses.replace(CELL, bandit=GaussianBandit((1.0, 0.5, 0.0)))
+    was_played, in_time, play = threading.Event(), [], _run_cells.play
+
+    def compile_late(cells):
+        if list(cells) == [other]:
+            in_time.append(was_played.wait(LONGEST_WAIT))
+
+    def noted(cell, *args):
+        result = play(cell, *args)
+        was_played.set()
+        return result
+
+    monkeypatch.setattr(_run_cells, "compile_kernels", compile_late)
+    monkeypatch.setattr(_run_cells, "play", noted)
+    results = run_cells([*CELLS, other], cell_cache, progress=False)
+    assert in_time == [True]
+    assert len(results) == len(CELLS) + 1
+
+
+def test_an_error_of_a_compilation_reaches_the_caller(cell_cache, monkeypatch):
+    def fails(cells):
+        raise TypeError("cannot be compiled")
+
+    monkeypatch.setattr(_run_cells, "compile_kernels", fails)
+    with pytest.raises(TypeError, match="cannot be compiled"):
+        run_cells(CELLS, cell_cache, progress=False)

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import posix_only
+from tests.helpers import LONGEST_WAIT, posix_only
 
 pytestmark = [posix_only, pytest.mark.long]
 
-LONGEST_WAIT = 300  # seconds
 POLICIES = {  # and the number of arms that brings each to its kernel
     "bl.ReBoot(sigma_a=1.5)": 10,
     "bl.AdaptiveReBoot()": 200,

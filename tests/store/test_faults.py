@@ -15,6 +15,7 @@ import bootleader as bl
 from bootleader import Receipt, StoreError
 from bootleader.store._events import Core, Kind, Rest, new_event
 from bootleader.store._sqlite import SqliteBackend
+from tests.helpers import LONGEST_WAIT
 from tests.store.power_cut import Disk, PowerCutVfs
 from tests.store.test_experiment import reason_of
 
@@ -195,6 +196,16 @@ def at_once(*calls):
     for thread in threads:
         thread.join()
     return answers
+
+
+def test_a_new_file_is_opened_by_many_at_once(tmp_path):
+    """SQLite itself does not wait where several change the mode of a new file."""
+    for number in range(20):
+        opened = partial(bl.Store, f"sqlite:///{tmp_path}/{number}.db", timeout=LONGEST_WAIT)
+        stores = at_once(*[opened] * 8)
+        assert [store if isinstance(store, str) else store.list() for store in stores] == [[]] * 8
+        for store in stores:
+            store.close()
 
 
 def race(button, other, number) -> None:

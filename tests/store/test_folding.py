@@ -72,6 +72,36 @@ def test_folding_changes_no_later_decision(clocked, times, store_url):
     assert button.check(), str(button.check())
 
 
+def test_a_fold_that_another_process_overtakes_loses_nothing(clocked, times, store_url, monkeypatch):
+    """The other process folds more, after this one has computed its fold and before it is written."""
+    button, _ = played(clocked, times)
+    backend, pulls = button._writer.backend, button.summary()["pulls"].sum()
+    write = backend.save_fold
+
+    def save_late(*args):
+        monkeypatch.setattr(backend, "save_fold", write)
+        with bl.Store(store_url, clock=lambda: times[0]) as other:
+            assert other.open("button").fold(8.5) == 12
+        return write(*args)
+
+    monkeypatch.setattr(backend, "save_fold", save_late)
+    assert button.fold(4.5) == 0  # all of it is in the other's
+    with bl.Store(store_url) as other:
+        assert other.open("button").summary()["pulls"].sum() == pulls
+    assert button.check(), str(button.check())
+
+
+def test_a_withdrawn_decision_is_not_folded(clocked, times):
+    """It has no reward, and one may come."""
+    button, ids = played(clocked, times)
+    button.withdraw(ids[1])
+    times[0] = 100.0
+    button.fold(99.0)
+    assert ids[1] in button.open_decisions
+    assert button.amend(ids[1], 5.0) == bl.Receipt.COUNTED
+    assert button.check(), str(button.check())
+
+
 @contextlib.contextmanager
 def rewarded_elsewhere(store_url, times, decision):
     """A store, and an experiment, of another process that has rewarded a decision some time ago."""

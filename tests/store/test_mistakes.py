@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,30 @@ def test_files_that_cannot_be_a_store(tmp_path):
     assert "it is a folder" in refusal(bl.Store, f"sqlite:///{tmp_path}")[1]
     (tmp_path / "text.db").write_text("not a database, " * 500)
     assert refusal(bl.Store, f"sqlite:///{tmp_path}/text.db")[0] == "damaged"
+    assert "its name is too long" in refusal(bl.Store, f"sqlite:///{tmp_path}/{'x' * 300}.db")[1]
+
+
+def test_a_file_that_is_reached_by_a_link(tmp_path):
+    """SQLite keeps its log beside the file, not beside the link; a commit that another process may see syncs it."""
+    for folder in ("real", "linked"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "real" / "shop.db").touch()
+    (tmp_path / "linked" / "shop.db").symlink_to(tmp_path / "real" / "shop.db")
+    url = f"sqlite:///{tmp_path}/linked/shop.db"
+    with bl.Store(url) as store, bl.Store(url) as other:
+        button = store.create("button", bl.AdaptiveReBoot(), ["a", "b"])
+        assert other.open("button").reward(button.decide().id, 1.0) == bl.Receipt.COUNTED
+        assert button.check(), str(button.check())
+
+
+def test_a_unit_that_is_too_long_for_an_index(store):
+    button = store.create("button", bl.AdaptiveReBoot(), ["a", "b"], traffic=bl.Traffic(sticky=True))
+    with pytest.raises(ValueError, match="at most 2,000 bytes in UTF-8"):
+        button.decide(unit="\N{GRINNING FACE}" * 501)
+    rng = random.Random(1)  # letters that cannot be compressed
+    longest = "".join(chr(rng.randrange(0x20000, 0x2A6DF)) for _ in range(500))
+    assert button.decide(unit=longest).arm == button.decide(unit=longest).arm
+    assert len(button.log()) == 2
 
 
 def test_a_file_that_cannot_be_written(tmp_path, monkeypatch):

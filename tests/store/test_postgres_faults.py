@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from functools import partial
 
@@ -11,6 +13,7 @@ import bootleader as bl
 from bootleader import Receipt
 from bootleader.store import _replica
 from bootleader.store._postgres_statements import Statements
+from tests.helpers import LONGEST_WAIT, posix_only
 from tests.store.test_experiment import reason_of
 from tests.store.test_faults import at_once, created
 
@@ -109,12 +112,34 @@ def test_an_empty_database_is_opened_by_many_at_once(server):
             store.close()
 
 
+@posix_only
+def test_a_server_that_does_not_answer(server):
+    """A call ends at the timeout. The server's process is stopped, so that the connection stays open."""
+    with bl.Store(server.new_database(), timeout=1.0) as store:
+        button = created(store)
+        decision = button.decide()
+        (idle,) = store._backend._connections._idle
+        process, reasons = idle.connection.info.backend_pid, []
+        os.kill(process, signal.SIGSTOP)
+        try:
+            worker = threading.Thread(target=lambda: reasons.append(reason_of(button.reward, decision.id, 1.0)))
+            worker.start()
+            worker.join(LONGEST_WAIT)
+            assert reasons == ["unavailable"]
+        finally:
+            os.kill(process, signal.SIGCONT)
+            worker.join()
+        button.reward(decision.id, 1.0)
+        assert button.summary()["pulls"].sum() == 1
+        assert button.check(), str(button.check())
+
+
 def test_more_threads_than_connections(server):
     with bl.Store(server.new_database()) as store:
         button = created(store)
         decisions = at_once(*(button.decide for _ in range(20)))
         assert len({decision.id for decision in decisions}) == 20
-        assert len(store._backend._connections._free) == 8
+        assert len(store._backend._connections._places) <= 8
         assert len(button.log()) == 20
 
 

@@ -6,8 +6,8 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import closing, nullcontext, suppress
-from queue import Empty, SimpleQueue
+from contextlib import closing, nullcontext
+from queue import SimpleQueue
 from typing import Literal
 
 from bootleader._core.compilation_events import on_compilation
@@ -53,6 +53,7 @@ def play_timed(cells: Sequence[Cell], on_cell: Callable[[Cell], object]) -> Play
 
     All cells are played before any is repeated: what slows a machine down lasts longer than a cell.
     """
+    compile_kernels(cells)
     fastest: dict[Cell, Simulation] = {}
     with ThreadPoolExecutor(1) as one_thread:
         for _ in range(REPEATS):
@@ -66,8 +67,9 @@ def play_timed(cells: Sequence[Cell], on_cell: Callable[[Cell], object]) -> Play
 
 
 def play_at_once(
-    cells: Sequence[Cell], executor: Executor, on_runs: Callable[[Cell, int], object], device: Device = "cpu"
-) -> Played:
+    cells: Sequence[Cell], executor: Executor, on_runs: Callable[[Cell, int], object], device: Device = "cpu",
+    ready: Iterable[Cell] | None = None,
+) -> Played:  # fmt: skip
     """Simulate many cells at the same time on one executor, and yield each as it ends.
 
     As many cells are in progress as the executor plays tasks at once. Each has at least one task left, so no worker
@@ -82,32 +84,43 @@ def play_at_once(
         Called with a cell and the number of its runs that have just ended, from several threads.
     device : {"cpu", "cuda"}
         Where the executor's workers play.
+    ready : iterable of Cell, optional
+        The same cells, in the order in which they can be played; it may take its time. By default all can be.
     """
     interrupted = threading.Event()
-    not_begun: SimpleQueue[Cell] = SimpleQueue()
-    ended: SimpleQueue[tuple[Cell, Simulation | BaseException]] = SimpleQueue()
-    for cell in cells:
-        not_begun.put(cell)
+    not_begun: SimpleQueue[Cell | None] = SimpleQueue()  # None: there are no more
+    ended: SimpleQueue[tuple[Cell, Simulation] | BaseException] = SimpleQueue()
+    at_once = min(len(cells), max(FEWEST_AT_ONCE, width_of(executor)))
+
+    def make_ready() -> None:
+        try:
+            for cell in cells if ready is None else ready:
+                if interrupted.is_set():
+                    break
+                not_begun.put(cell)
+        except BaseException as error:  # raised again in the thread that waits for the results
+            ended.put(error)
+        for _ in range(at_once):
+            not_begun.put(None)
 
     def play_next() -> None:
-        with suppress(Empty):
-            while not interrupted.is_set():
-                cell = not_begun.get_nowait()
-                ended.put((cell, _played_or_error(cell, executor, interrupted, on_runs, device)))
+        while (cell := not_begun.get()) is not None and not interrupted.is_set():
+            ended.put(_played_or_error(cell, executor, interrupted, on_runs, device))
 
-    at_once = min(len(cells), max(FEWEST_AT_ONCE, width_of(executor)))
     # Daemons: a cluster that no longer answers must not keep the program from ending.
     threads = [threading.Thread(target=play_next, name=f"cell-{n}", daemon=True) for n in range(at_once)]
-    for thread in threads:
+    for thread in (threading.Thread(target=make_ready, name="ready-cells", daemon=True), *threads):
         thread.start()
     try:
         for _ in cells:
-            cell, result = ended.get()
-            if isinstance(result, BaseException):
-                raise result
-            yield cell, result
+            played = ended.get()
+            if isinstance(played, BaseException):
+                raise played
+            yield played
     finally:
         interrupted.set()
+        for _ in threads:
+            not_begun.put(None)
         if isinstance(executor, ThreadPoolExecutor):
             for thread in threads:
                 thread.join()
@@ -115,14 +128,14 @@ def play_at_once(
 
 def _played_or_error(
     cell: Cell, executor: Executor, interrupted: threading.Event, on_runs: Callable[[Cell, int], object], device: Device
-) -> Simulation | BaseException:
+) -> tuple[Cell, Simulation] | BaseException:
     def count(runs: int) -> None:
         if interrupted.is_set():
             raise Interrupted
         on_runs(cell, runs)
 
     try:
-        return play(cell, executor, count, device)
+        return cell, play(cell, executor, count, device)
     except BaseException as error:  # raised again in the thread that waits for the results
         return error
 
@@ -133,9 +146,19 @@ def compile_kernels(cells: Iterable[Cell]) -> None:
         simulate(cell.policy, cell.bandit, rounds=max(8, cell.bandit.arms), runs=2)
 
 
+def once_compiled(cells: Iterable[Cell]) -> Generator[Cell, None, None]:
+    """The cells, each when what it needs is compiled, so that others are played meanwhile; the costliest come last."""
+    kinds: dict[tuple[type, type, int], list[Cell]] = {}
+    for cell in cells:
+        kinds.setdefault((type(cell.policy), type(cell.bandit), cell.bandit.arms), []).append(cell)
+    for kind in sorted(kinds.values(), key=lambda kind: max(cell.cost for cell in kind)):
+        compile_kernels(kind[:1])
+        yield from kind
+
+
 def unique(cells: Iterable[Cell]) -> list[Cell]:
-    """Each cell once: the timed ones first, then by cost, so that many results are soon in the cache."""
-    return sorted(dict.fromkeys(cells), key=lambda cell: (not cell.timed, cell.cost))
+    """Each cell once, by cost, so that many results are soon in the cache."""
+    return sorted(dict.fromkeys(cells), key=lambda cell: cell.cost)
 
 
 def run_cells(
@@ -151,7 +174,7 @@ def run_cells(
     workers : int, optional
         Threads; by default one a core.
     executor : Executor, optional
-        Where to play instead. Timed cells are always played here, on one core, before the others.
+        Where to play instead. Timed cells are always played here, on one core, after the others.
     progress : bool
         Show a progress bar.
     device : {"cpu", "cuda"}
@@ -174,22 +197,25 @@ def run_cells(
     say(f"{len(missing)} cells to play, {len(results)} read back")
     timed = [cell for cell in missing if cell.timed]
     others = [cell for cell in missing if not cell.timed]
-    with on_compilation(lambda: say("compiling")):
-        compile_kernels(timed if executor is not None or device == "cuda" else missing)
     with (
+        on_compilation(lambda: say("compiling")),
         nullcontext(executor) if executor is not None else ThreadPoolExecutor(workers or cores()) as pool,
         Progress(missing, progress) as bar,
     ):
-        in_turn = play_timed(timed, lambda cell: bar.advance(cell.cost / REPEATS))
 
         def on_runs(cell: Cell, runs: int) -> None:
             bar.advance(runs * cell.cost_per_run)
 
-        here = device == "cuda" and executor is None
-        rest = play_in_turn(others, pool, on_runs) if here else play_at_once(others, pool, on_runs, device)
-        for played in (in_turn, rest):
-            with closing(played):
-                for cell, result in played:
+        if executor is not None:
+            played = play_at_once(others, pool, on_runs, device)
+        elif device == "cuda":
+            played = play_in_turn(others, pool, on_runs)
+        else:
+            played = play_at_once(others, pool, on_runs, device, once_compiled(others))
+        in_turn = play_timed(timed, lambda cell: bar.advance(cell.cost / REPEATS))
+        for some in (played, in_turn):
+            with closing(some):
+                for cell, result in some:
                     cache.save(cell, result)
                     results.add(cell, result)
                     bar.count_cell()

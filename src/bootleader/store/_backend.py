@@ -194,8 +194,12 @@ class Backend(ABC):
         """The decisions whose events are all within a horizon, and which have a reward and assign no unit."""
 
     @abstractmethod
-    def save_fold(self, experiment: int, fold: Fold, decisions: Sequence[str]) -> int:
-        """Keep a fold and delete the events of these decisions, at once; return how many events."""
+    def save_fold(self, experiment: int, fold: Fold, decisions: Sequence[str], earlier: int) -> int:
+        """Keep a fold and delete the events of these decisions, at once; return how many events.
+
+        ``DuplicateKey`` if the position of the last fold is not ``earlier``: what is kept would lack the events of a
+        newer one.
+        """
 
     @abstractmethod
     def purge(self) -> int:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bootleader.store._backend import Fold
+from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._ids import tag_and_number
 
 if TYPE_CHECKING:
     from bootleader.store._experiment_writer import Writer
+
+ATTEMPTS: Final = 10  # of a fold that others overtake
 
 
 def fold(writer: Writer, before: float) -> int:
@@ -18,6 +21,19 @@ def fold(writer: Writer, before: float) -> int:
     Kept are decisions without a reward, since one may come, those that assign an arm to a sticky unit, those of which
     something newer is in the log, and all changes of the experiment.
     """
+    for _ in range(ATTEMPTS):
+        try:
+            return _fold_once(writer, before)
+        except DuplicateKey:  # another process has folded meanwhile: begin with its fold
+            continue
+        except StoreError as error:
+            if error.reason != "folded":
+                raise
+    raise StoreError(f"other processes folded the experiment {ATTEMPTS} times while this one tried to", "unavailable")
+
+
+def _fold_once(writer: Writer, before: float) -> int:
+    """Fold, or raise if another process has folded since this one has read the last fold."""
     backend, experiment = writer.backend, writer.found.id
     horizon = backend.horizon_before(experiment, before)
     earlier = backend.fold(experiment)
@@ -31,7 +47,7 @@ def fold(writer: Writer, before: float) -> int:
         if tag:
             ids[tag] = max(number, ids.get(tag, 0))
     folded = Fold(horizon, state.events, state.to_bytes(), json.dumps(ids))
-    return backend.save_fold(experiment, folded, decisions)
+    return backend.save_fold(experiment, folded, decisions, 0 if earlier is None else earlier.position)
 
 
 def is_folded(writer: Writer, decision_id: Any) -> bool:

@@ -13,6 +13,7 @@ them above those in the log.
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -30,6 +31,8 @@ from bootleader.store._sql import ALL, AT_ONCE, OF_BANDIT, READ, READ_AT_ONCE, E
 if TYPE_CHECKING:
     import psycopg
     from psycopg.pq.abc import PGresult
+
+    from bootleader.store._timed_connection import TimedConnection
 
 T = TypeVar("T")
 
@@ -52,7 +55,7 @@ class PostgresBackend(SqlBackend):
 
     start = "0:0:"
     dialect = POSTGRES
-    row_lock = ROW_LOCK
+    row_lock, exclusive_lock = ROW_LOCK, " FOR UPDATE"
     table_exists = "SELECT 1 WHERE to_regclass(?) IS NOT NULL"
     insertion = INSERTION
 
@@ -68,8 +71,10 @@ class PostgresBackend(SqlBackend):
         except psycopg.ProgrammingError as error:
             message = str(error).strip()
             raise ValueError(f"url must be like postgresql://user:password@host/database: {message}") from None
+        from bootleader.store._timed_connection import TimedConnection
+
         super().__init__(timeout)
-        self._psycopg, self._url = psycopg, url
+        self._psycopg, self._url, self._kind_of_connection = psycopg, url, TimedConnection
         self._connections = Connections(timeout)
         self._offset = 0
         self._ready = False
@@ -77,12 +82,15 @@ class PostgresBackend(SqlBackend):
 
     # Connections ---------------------------------------------------------------------------------------------------
 
-    def _connect(self) -> psycopg.Connection[Any]:
-        wait = str(max(1, round(self.timeout)))
+    def _connect(self) -> TimedConnection:
+        wait = max(1, round(self.timeout))
+        given = self._psycopg.conninfo.conninfo_to_dict(self._url)
+        # What tells that a server is gone while a long statement is waited for.
+        limits: dict[str, Any] = {"keepalives_idle": wait, "keepalives_interval": wait, "tcp_user_timeout": 1000 * wait}
         try:
-            connection = self._psycopg.connect(
+            connection = self._kind_of_connection.connect(
                 self._url, autocommit=True, prepare_threshold=2, connect_timeout=wait, application_name="bootleader",
-                client_encoding="utf8",
+                client_encoding="utf8", **{name: value for name, value in limits.items() if name not in given},
             )  # fmt: skip
         except self._psycopg.OperationalError as error:
             if any(text in str(error) for text in LASTING):
@@ -91,12 +99,14 @@ class PostgresBackend(SqlBackend):
                 )
                 raise StoreError(message, "unavailable") from None
             raise
+        connection.deadline = time.monotonic() + self.timeout
         try:
             connection.execute(f"SET lock_timeout = {round(self.timeout * 1000)}")
             for setting in PLANS:
                 connection.execute(setting)
             if connection.execute("SHOW synchronous_commit").fetchone() in (("off",), ("local",)):
                 connection.execute("SET synchronous_commit = on")  # a decision is durable before it is answered
+            connection.deadline = math.inf
             if not self._ready:
                 self._prepare(connection)
         except BaseException:
@@ -136,14 +146,18 @@ class PostgresBackend(SqlBackend):
         execute("INSERT INTO bootleader_transactions (added) VALUES (?)", (offset,))
         return offset
 
-    def _with_statements(self, work: Callable[[Statements], T]) -> T:
-        """Do some work on a connection; connect again while the server is away, until the timeout."""
+    def _with_statements(self, work: Callable[[Statements], T], *, is_short: bool = True) -> T:
+        """Do some work on a connection; connect again while the server is away, until the timeout.
+
+        Work that is not short may take longer, as long as the server is reached.
+        """
         errors = self._psycopg.errors
         deadline, wait = time.monotonic() + self.timeout, 0.02
         while True:
             try:
                 statements = self._connections.borrow(self._connect)
                 try:
+                    statements.connection.deadline = deadline if is_short else math.inf
                     done = work(statements)
                 except BaseException:
                     self._connections.give_back_after_error(statements)
@@ -152,7 +166,7 @@ class PostgresBackend(SqlBackend):
                 return done
             except errors.UniqueViolation:
                 raise DuplicateKey from None
-            except (errors.LockNotAvailable, errors.DiskFull) as error:
+            except (errors.LockNotAvailable, errors.DiskFull, errors.ProgramLimitExceeded) as error:
                 raise StoreError(f"PostgreSQL cannot do it: {error}", "unavailable") from None
             except (errors.OperationalError, errors.InterfaceError) as error:  # stopped, starting, cut off, deadlock
                 if time.monotonic() + wait > deadline:
@@ -180,7 +194,7 @@ class PostgresBackend(SqlBackend):
             with statements.connection.transaction():
                 return work(_executing(statements.connection))
 
-        return self._with_statements(transaction)
+        return self._with_statements(transaction, is_short=False)
 
     def make_durable(self) -> None:
         """Nothing to do: what can be read is durable, since the sessions of a store commit synchronously."""
@@ -211,7 +225,7 @@ class PostgresBackend(SqlBackend):
                 self.check_fold(execute, experiment, fold)
                 return len(rows)
 
-        if self._with_statements(insert) != len(rows):
+        if self._with_statements(insert, is_short=len(rows) == 1) != len(rows):
             raise self.removed(experiment)
 
     def _insert_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None) -> bool:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
+import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    import psycopg
     from psycopg.pq.abc import PGresult
+
+    from bootleader.store._timed_connection import TimedConnection
 
 BINARY: Final = 1  # format of the results: floats keep their bits whatever the server's settings are
 
@@ -31,12 +34,13 @@ class _Prepared:
 
 
 class Statements:
-    """A connection, and the statements that are prepared on it."""
+    """A connection, and the statements that are prepared on it. It keeps its place, and is closed with it."""
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+    def __init__(self, connection: TimedConnection, place: object = None) -> None:
         from psycopg import errors, generators, pq
 
-        self.connection = connection
+        self.connection, self._place = connection, place
+        weakref.finalize(self, _close_own, connection, os.getpid()).atexit = False
         self._errors, self._results_of = errors, generators.execute
         self._done, self._idle = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK), pq.TransactionStatus.IDLE
         self._prepared: dict[str, _Prepared] = {}
@@ -94,6 +98,12 @@ class Statements:
         if result.status not in self._done:
             raise self._errors.error_from_result(result, encoding="utf-8")
         return result
+
+
+def _close_own(connection: TimedConnection, process: int) -> None:
+    """Close a connection, unless it is that of a parent process."""
+    if os.getpid() == process:
+        connection.close()
 
 
 @cache

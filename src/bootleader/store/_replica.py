@@ -52,20 +52,30 @@ class Replica:
         use_snapshots: bool = True,
     ) -> None:
         self.backend, self.experiment, self.settings = backend, experiment, settings
-        self._saved = self._size = self.fold = 0
+        self.fold = 0
         self._appended = 0  # events that this process appended since the log was last read
-        self._alone = 0  # how often in succession the log was read, and had no others
         # Arm, round, side and context of decisions.
         self.recent: dict[str, tuple[int, int, int, str | None]] = {}
-        self._begin(upto, use_snapshots)
-        self.chooser = chooser_of(self.state, name)
+        self._name, self._use_snapshots = name, use_snapshots
+        self._alone: int  # how often in succession the log was read, and had no others
+        self._begin(upto)
         self.sync(upto)
 
-    def _begin(self, upto: str | None, use_snapshots: bool) -> None:
-        """Start from the newest snapshot that is sound and not too new, or from what was folded, or from nothing."""
+    def _begin(self, upto: str | None) -> None:
+        """Start anew."""
+        # True while the state and its horizon do not belong together. An exception, such as that of a signal handler,
+        # may come at any moment: then the next call starts anew.
+        self._is_torn = True
+        self._alone = 0  # nothing is decided before the log is read
+        self._load(upto)
+        self.chooser = chooser_of(self.state, self._name)
+        self._is_torn = False
+
+    def _load(self, upto: str | None) -> None:
+        """Take the newest snapshot that is sound and not too new, or what was folded, or nothing."""
         backend = self.backend
-        self.state, self.horizon = State(self.settings), backend.start
-        for position, horizon in backend.snapshots(self.experiment) if use_snapshots else ():
+        self.state, self.horizon, self._saved, self._size = State(self.settings), backend.start, 0, 0
+        for position, horizon in backend.snapshots(self.experiment) if self._use_snapshots else ():
             if upto is not None and not backend.contains(upto, horizon):
                 continue
             blob = backend.snapshot(self.experiment, position)
@@ -86,6 +96,8 @@ class Replica:
 
     def sync(self, upto: str | None = None) -> int:
         """Apply what was appended since; return the number of events."""
+        if self._is_torn:
+            self._begin(upto)
         applied, more = 0, True
         while more:
             news = self.backend.news(self.experiment, self.horizon, upto)
@@ -93,16 +105,17 @@ class Replica:
                 self.fold = news.fold
                 fold = self.backend.fold(self.experiment)
                 if fold is not None and not self.backend.contains(self.horizon, fold.horizon):
-                    self._begin(upto, True)  # some of what was not read yet is gone
-                    self.chooser = chooser_of(self.state, self.chooser.experiment)
+                    self._begin(upto)  # some of what was not read yet is gone
                     continue
             if any(row[1] == Kind.CHANGE for row in news.rows):
                 # What changed is in a column that the replica's checksum leaves out: this raises if one is damaged.
                 self.backend.chain(self.experiment, EXPERIMENT)
+            self._is_torn = True
             if news.rows:
-                self._apply(news.rows)
+                self.state.apply(news.rows)
                 self.chooser.applied(news.rows)
             self.horizon, more = news.horizon, news.more
+            self._is_torn = False
             self._remember(news.rows[-RECENT:])
             applied += len(news.rows)
         if self.state.reload:
@@ -117,7 +130,7 @@ class Replica:
     @property
     def is_alone(self) -> bool:
         """Whether no other process has appended for a while, and all that this one has appended is applied."""
-        return self._alone >= ALONE and not self._appended
+        return self._alone >= ALONE and not self._appended and not self._is_torn
 
     def not_alone(self) -> None:
         """Another process, or thread, has appended: what was computed for the attempt is lost."""
@@ -129,11 +142,13 @@ class Replica:
 
     def take(self, event: Event, after: str, horizon: str) -> None:
         """Apply an event that was appended to what there was at the horizon ``after``, if it was not read since."""
-        if self.horizon != after:
+        if self.horizon != after or self._is_torn:
             return
+        self._is_torn = True
         self.state.apply_own(event)
         self.chooser.applied([event])
         self.horizon = horizon
+        self._is_torn = False
 
     def _remember(self, rows: Sequence[Sequence[Any]]) -> None:
         """Keep what a reward copies from its decision, of the last ones: it need not be read again."""
@@ -145,22 +160,15 @@ class Replica:
             for decision in list(recent)[:-RECENT]:
                 del recent[decision]
 
-    def _apply(self, rows: object) -> None:
-        try:
-            self.state.apply(rows)  # type: ignore[arg-type]
-        except BaseException:
-            # Some of the rows are applied and some are not: start again, from a snapshot or the beginning.
-            self._begin(None, True)
-            self.chooser = chooser_of(self.state, self.chooser.experiment)
-            raise
-
     def _reload(self) -> None:
         """Read the open decisions of arms that lack first rewards again."""
-        for arm in sorted(self.state.reload):
-            found = self.backend.open_decisions(self.experiment, arm, self.horizon)
-            self.state.arms[arm].waiting = OpenDecisions(found)
-            self.state.lacking.add(arm)
-        self.state.reload.clear()
+        state = self.state
+        for arm in sorted(state.reload):
+            if state.arms[arm].sums.number < state.needed:  # or else other rewards have come since
+                found = self.backend.open_decisions(self.experiment, arm, self.horizon)
+                state.arms[arm].waiting = OpenDecisions(found)
+                state.lacking.add(arm)
+        state.reload.clear()
 
     # Snapshots -----------------------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from bootleader.store._events import Core, Event, Kind, Rest, new_event
 from bootleader.store._model_sums import context_of_reward
 
 LONGEST_ID: Final = 200  # characters of an event id
+MOST_BYTES: Final = 2_000  # of an id in UTF-8: PostgreSQL has no index of much longer ones
 Range = tuple[float, float]  # the smallest and the largest reward that a policy takes
 ANY: Final[Range] = (-math.inf, math.inf)
 
@@ -37,6 +38,8 @@ def checked_id(what: str, value: Any, longest: int = LONGEST_ID) -> str:
         raise TypeError(f"{what} must be a string of 1 to {longest} characters, got {shown(value)}")
     if "\0" in value or not value.isprintable():
         raise ValueError(f"{what} must be of printable characters, got {shown(value)}")
+    if len(value) * 4 > MOST_BYTES and len(value.encode()) > MOST_BYTES:
+        raise ValueError(f"{what} must have at most {MOST_BYTES:,} bytes in UTF-8, got {shown(value)}")
     return str(value)
 
 

@@ -166,6 +166,7 @@ class SqlBackend(Backend):
         return (*event[1:], experiment)
 
     row_lock = ""  # what keeps a row that a query has read from being deleted before the statement is committed
+    exclusive_lock = ""  # what keeps others from locking such a row, until the transaction ends
 
     @cached_property
     def insertion_to(self) -> str:
@@ -271,10 +272,10 @@ class SqlBackend(Backend):
 
     @staticmethod
     def check_fold(execute: Execute, experiment: int, fold: int | None) -> None:
-        """Raise ``DuplicateKey`` if there is another fold than ``fold``, at the end of a transaction.
+        """Raise ``DuplicateKey`` if the last fold is not at this position.
 
-        A fold deletes a decision only with its reward. So one that is committed later deletes none that the
-        transaction has given a reward, and one that was committed before is seen here.
+        At the end of a transaction that appends rewards: a fold deletes a decision only with its reward, so one that is
+        committed later deletes none that has its reward from there, and one that was committed before is seen here.
         """
         if fold is not None and _fold_position(execute, experiment) != fold:
             raise DuplicateKey
@@ -283,6 +284,7 @@ class SqlBackend(Backend):
         sql = f"""
             SELECT decision FROM bootleader_events WHERE experiment = ? AND decision > ?
             GROUP BY decision HAVING max(version) > 0 AND count(assignment) = 0 AND max(kind) <> {Kind.CHANGE.value}
+            AND max(CASE WHEN value IS NULL THEN 0 ELSE version END) = max(version)
             AND sum(CASE WHEN {self.within} THEN 1 ELSE 0 END) = count(*) ORDER BY decision LIMIT {AT_ONCE}
         """
         last = ""
@@ -293,8 +295,10 @@ class SqlBackend(Backend):
                 return
             last = found[-1][0]
 
-    def save_fold(self, experiment: int, fold: Fold, decisions: Sequence[str]) -> int:
+    def save_fold(self, experiment: int, fold: Fold, decisions: Sequence[str], earlier: int) -> int:
         def work(execute: Execute) -> int:
+            execute(f"SELECT id FROM bootleader_experiments WHERE id = ?{self.exclusive_lock}", (experiment,))
+            self.check_fold(execute, experiment, earlier)
             before = _count(execute, experiment)
             execute("DELETE FROM bootleader_folds WHERE experiment = ?", (experiment,))
             execute(

@@ -14,6 +14,7 @@ to, and what the child committed is gone. So every connection is closed before a
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import threading
@@ -70,7 +71,7 @@ class SqliteBackend(SqlBackend):
 
     def __init__(self, path: str, timeout: float, vfs: str | None = None) -> None:
         super().__init__(timeout)
-        self.path = path if path == MEMORY else str(Path(path).absolute())
+        self.path = path if path == MEMORY else os.path.realpath(path)  # the log is beside the file, not beside a link
         self._ended = ""  # why a store in memory cannot be used any more
         self._vfs = vfs
         self._log, self._commit_waits = WriteAheadLog(self.path), False
@@ -94,7 +95,26 @@ class SqliteBackend(SqlBackend):
                 "local disk, or PostgreSQL",
                 "unavailable",
             )
-        connection = apsw.Connection(self.path, vfs=self._vfs)
+        deadline = time.monotonic() + self.timeout
+        while True:
+            connection = apsw.Connection(self.path, vfs=self._vfs)
+            try:
+                self._prepare(connection)
+            except BaseException as error:
+                self._log.close()
+                connection.close()
+                # Where others open a new file too, SQLite does not wait for them by itself.
+                if not isinstance(error, apsw.BusyError) or time.monotonic() > deadline:
+                    raise
+                time.sleep(random.uniform(*WAITS))
+                continue
+            self._connection = connection
+            return connection
+
+    def _prepare(self, connection: apsw.Connection) -> None:
+        """Set a new connection up, and create or update the tables."""
+        import apsw
+
         connection.set_busy_handler(self._wait())
         mode = None if self.path == MEMORY else connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode not in (None, ("wal",)):  # such as on a file system without shared memory
@@ -103,17 +123,6 @@ class SqliteBackend(SqlBackend):
         self._commit_waits = False
         # A plan does not depend on the values of parameters. Otherwise SQLite plans a statement again in every call.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-        try:
-            self._prepare(connection)
-        except BaseException:
-            self._log.close()
-            connection.close()
-            raise
-        self._connection = connection
-        return connection
-
-    def _prepare(self, connection: apsw.Connection) -> None:
-        """Create or update the tables."""
         execute: Execute = lambda sql, args: connection.execute(sql, args).fetchall()  # noqa: E731
         if self.is_current(execute):
             return
@@ -134,6 +143,7 @@ class SqliteBackend(SqlBackend):
     def _let_commit_wait(self, connection: apsw.Connection, commit_waits: bool) -> None:
         """Choose whether a commit waits for the disk, or leaves that to :meth:`_sync`."""
         if commit_waits != self._commit_waits:
+            self._commit_waits = False  # if an exception comes now, the next commit is synced all the same
             connection.execute(f"PRAGMA synchronous = {'FULL' if commit_waits else 'NORMAL'}")
             self._commit_waits = commit_waits
 
@@ -330,6 +340,11 @@ class SqliteBackend(SqlBackend):
 
 def cause_of(path: Path, error: Exception) -> str:
     """What keeps SQLite from using a file, and what to do about it."""
+    try:
+        path.lstat()
+    except OSError as cause:
+        if cause.errno == errno.ENAMETOOLONG:
+            return "its name is too long"
     if path.is_dir():
         return "it is a folder: give the name of a file in it"
     if not path.parent.is_dir():
@@ -349,7 +364,7 @@ def network_file_system(path: Path) -> str | None:
         mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:  # not Linux
         return None
-    folder, found = path.parent.resolve(), ("", "")
+    folder, found = Path(os.path.realpath(path.parent)), ("", "")
     for line in mounts:
         _, place, kind, *_ = line.split(" ")
         place = place.replace("\\040", " ")

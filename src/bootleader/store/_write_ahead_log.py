@@ -12,6 +12,7 @@ it copies it into the database, and the database before it writes to the log fro
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Final
 
 from bootleader._core.printable_text import shown
@@ -26,6 +27,16 @@ def flush(descriptor: int) -> None:
     getattr(os, "fdatasync", os.fsync)(descriptor)
 
 
+class _File:
+    """An open file. It is closed when it is deleted."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
+        close(self.descriptor)
+
+
 class WriteAheadLog:
     """The log of a database, for as long as a connection of this process to it is open: until then it stays there.
 
@@ -34,19 +45,17 @@ class WriteAheadLog:
 
     def __init__(self, database: str) -> None:
         self.path = f"{database}-wal"
-        self._descriptor: int | None = None
+        self._file: _File | None = None
 
     def sync(self) -> None:
         """Wait until all that was committed is on the disk, by whichever process."""
         try:
-            if self._descriptor is None:
-                self._descriptor = os.open(self.path, os.O_RDWR | BINARY | NOT_INHERITED)
-            flush(self._descriptor)
+            if self._file is None:
+                self._file = _File(os.open(self.path, os.O_RDWR | BINARY | NOT_INHERITED))
+            flush(self._file.descriptor)
         except OSError as error:
             raise StoreError(f"{shown(self.path)} could not be written to the disk: {error}", "unavailable") from None
 
     def close(self) -> None:
         """Close the file."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        self._file = None

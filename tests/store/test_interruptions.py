@@ -1,0 +1,141 @@
+"""An exception may come at any moment of a call: Ctrl-C, a time limit. Nothing is counted twice after it."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import itertools
+import random
+import signal
+import sys
+import time
+import warnings
+
+import pytest
+
+import bootleader as bl
+from bootleader.store import _replica
+from bootleader.store._choice import Chooser
+from bootleader.store._state import State
+from tests.helpers import LONGEST_WAIT
+from tests.store.test_faults import created
+
+
+class Interruption(BaseException):
+    """What a signal handler raises."""
+
+
+@pytest.fixture(params=[0, 10**9], ids=["alone", "not alone"])
+def button(store, request, monkeypatch):
+    monkeypatch.setattr(_replica, "ALONE", request.param)
+    return created(store)
+
+
+@contextlib.contextmanager
+def interrupted(monkeypatch, owner, name, before=True):
+    """Let the first call of a method, if there is one, end with an interruption, before or after it did its work."""
+    method, calls = getattr(owner, name), itertools.count()
+
+    def interrupt_first(*args):
+        first = next(calls) == 0
+        if first and before:
+            raise Interruption
+        done = method(*args)
+        if first:
+            raise Interruption
+        return done
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, interrupt_first)
+        yield
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["after", "before"])
+@pytest.mark.parametrize(
+    ("owner", "name"), [(Chooser, "applied"), (State, "apply"), (State, "apply_own")], ids=lambda what: str(what)
+)
+def test_an_event_is_applied_once_though_a_call_was_interrupted(button, owner, name, before, monkeypatch):
+    for value in (1.0, 2.0, 3.0):
+        button.reward(button.decide().id, value)
+    decision = button.decide()
+    with interrupted(monkeypatch, owner, name, before), contextlib.suppress(Interruption):
+        button.reward(decision.id, 1000.0)
+        button.summary()
+    button.reward(decision.id, 1000.0)
+    assert button.summary()["pulls"].sum() == 4
+    assert button.audit(button.decide().id).agrees
+    assert button.check(), str(button.check())
+
+
+def test_a_replica_that_starts_anew_reads_the_log_before_it_decides(store, monkeypatch):
+    """Also if the call in which it starts is interrupted."""
+    button = created(store)
+    for value in range(10):
+        button.reward(button.decide().id, float(value))
+    with interrupted(monkeypatch, Chooser, "applied"), pytest.raises(Interruption):
+        button.decide()
+    with interrupted(monkeypatch, type(store._backend), "news"), pytest.raises(Interruption):
+        button.decide()
+    assert button.audit(button.decide().id).agrees
+    assert button.check(), str(button.check())
+
+
+def test_a_connection_that_is_lost_gives_its_place_back(server, monkeypatch):
+    with bl.Store(server.new_database(), timeout=5.0) as store:
+        button = created(store)
+        connections = store._backend._connections
+        for _ in range(20):  # there are eight places
+            with interrupted(monkeypatch, type(connections), "give_back"), pytest.raises(Interruption):
+                button.decide()
+        assert button.decide().arm
+        assert button.check(), str(button.check())
+
+
+def test_a_connection_that_is_lost_is_closed(server):
+    """Without a warning: an exception of a signal handler may lose one at any moment."""
+    with bl.Store(server.new_database()) as store:
+        lost = store._backend._connect()
+        process = lost.info.backend_pid
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sys.unraisablehook, before = lambda error: raised.append(error.exc_value), sys.unraisablehook
+            raised = []
+            try:
+                del lost
+                gc.collect()
+            finally:
+                sys.unraisablehook = before
+        assert raised == []
+        sql, deadline = "SELECT 1 FROM pg_stat_activity WHERE pid = ?", time.monotonic() + LONGEST_WAIT
+        while store._backend.rows(sql, (process,)):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the signal may come in a finaliser
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no interval timers")
+def test_calls_that_are_interrupted_at_random(store):
+    """A timer's signal ends calls anywhere in Python code."""
+    button, rng, in_call, interruptions = created(store), random.Random(1), [], 0
+
+    def interrupt(*_):
+        if in_call:
+            in_call.clear()
+            raise Interruption
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for number in range(300):
+            signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-4, 5e-3))
+            try:
+                in_call.append(True)
+                button.reward(button.decide().id, rng.gauss(0.0, 1.0), event=f"order-{number}")
+                in_call.clear()
+            except Interruption:
+                interruptions += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert interruptions > 0
+    assert button.summary()["pulls"].sum() == button.log()["reward"].count()
+    assert button.check(), str(button.check())
