@@ -119,9 +119,8 @@ def played(url: str, name: str = "played") -> bl.Experiment:
     return store.open(name)
 
 
-def one_process(repeats: int, kind: str, url: str) -> Iterator[Measured]:
-    """Medians, a visit and two bare inserts of either kind in turn."""
-    section = f"A durable decision and its reward, {kind}, 10 arms"
+def visit_times(repeats: int, url: str) -> dict[str, float]:
+    """Medians in milliseconds, a visit and two bare inserts of either kind in turn."""
     insert, insert_event, button, rng = bare_inserter(url), event_inserter(url), played(url), random.Random(1)
     times: dict[str, list[float]] = {"bare": [], "events": [], "decide": [], "reward": [], "visit": []}
     for number in range(ROUNDS * max(1, repeats // 3)):
@@ -139,14 +138,18 @@ def one_process(repeats: int, kind: str, url: str) -> Iterator[Measured]:
         taken = (inserted - started, between - inserted, decided - between, ended - decided, ended - between)
         for found, one in zip(times.values(), taken, strict=True):
             found.append(one)
-    bare, events, decide, reward, visit = (statistics.median(found) * 1e3 for found in times.values())
-    yield Measured(section, "two bare durable inserts", bare, "ms")
-    yield Measured(section, "two bare durable inserts into a table like the store's", events, "ms")
-    yield Measured(section, "decide", decide, "ms")
-    yield Measured(section, "reward", reward, "ms")
-    yield Measured(section, "decide and reward, against two bare inserts", visit / bare, "x", bar=1.5, at_most=True)
-    what = "decide and reward, against two bare inserts into a table like the store's"
-    yield Measured(section, what, visit / events, "x")
+    return {name: statistics.median(found) * 1e3 for name, found in times.items()}
+
+
+def one_process(repeats: int, kind: str, url: str) -> Iterator[Measured]:
+    section, found = f"A durable decision and its reward, {kind}, 10 arms", visit_times(repeats, url)
+    yield Measured(section, "two bare durable inserts", found["bare"], "ms")
+    yield Measured(section, "two bare durable inserts into a table like the store's", found["events"], "ms")
+    yield Measured(section, "decide", found["decide"], "ms")
+    yield Measured(section, "reward", found["reward"], "ms")
+    what = "decide and reward, against two bare inserts"
+    yield Measured(section, what, found["visit"] / found["bare"], "x", bar=1.5, at_most=True)
+    yield Measured(section, f"{what} into a table like the store's", found["visit"] / found["events"], "x")
 
 
 # Four workers ---------------------------------------------------------------------------------------------------------
@@ -323,7 +326,13 @@ def http(repeats: int) -> Iterator[Measured]:
     yield from over_http()
 
 
-ALONE = {"replica": replica, "processor": processor, "http": http}  # parts that need no database, or start their own
+def disks(repeats: int) -> Iterator[Measured]:
+    from benchmarks.store_disks import on_slower_disks
+
+    yield from on_slower_disks(repeats)
+
+
+ALONE = {"replica": replica, "processor": processor, "http": http, "disks": disks}  # with their own database, or none
 ON_DATABASES = {"visits": one_process, "workers": four_workers, "file": bulk, "growth": growth}
 PARTS = (*ALONE, *ON_DATABASES)
 
