@@ -61,9 +61,19 @@ def test_distribution_and_density_are_those_of_the_student(n: float) -> None:
     from scipy.stats import t
 
     z = np.array([[-1e4, -40.0, -9.0, -3.0, -1.0, 0.0, 0.2, 1.0, 2.5, 7.0, 30.0, 1e5]])
-    below, density = trapezoid._distributions(trapezoid._kinds((n,)), z)
+    below, ratio = trapezoid._distributions(trapezoid._kinds((n,)), z)
     np.testing.assert_allclose(below, stdtr(n, z), atol=3e-14, rtol=0)
-    np.testing.assert_allclose(density, t.pdf(z, n), atol=1e-14, rtol=1e-9)
+    np.testing.assert_allclose(below * ratio, t.pdf(z, n), atol=1e-14, rtol=1e-9)
+
+
+def test_distribution_and_density_are_those_of_the_normal() -> None:
+    """Their ratio also where both are 0 as floats."""
+    from scipy.stats import norm
+
+    z = np.array([[-1e4, -40.0, -9.0, -3.0, -1.0, 0.0, 0.2, 1.0, 2.5, 7.0, 30.0, 1e5]])
+    below, ratio = trapezoid._distributions(trapezoid._kinds((INF,)), z)
+    np.testing.assert_allclose(below, norm.cdf(z), atol=1e-300, rtol=1e-12)
+    np.testing.assert_allclose(ratio, np.exp(norm.logpdf(z) - norm.logcdf(z)), atol=1e-300, rtol=1e-6)
 
 
 def test_what_it_does_not_resolve_has_no_answer() -> None:

@@ -1,4 +1,4 @@
-"""Distribution functions and densities of normal and Student variables, many rows at once."""
+"""Ratios f / F and distribution functions F of normal and Student variables, many rows at once."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from bootleader.agent._win_probability_student import student_peak, whole_power
 Floats = npt.NDArray[np.float64]
 
 ROOT_2_PI: Final = math.sqrt(2.0 * math.pi)
+ROOT_HALF, ROOT_2_OVER_PI = math.sqrt(0.5), math.sqrt(2.0 / math.pi)
+SMALLEST: Final = 1e-300
 SMALLEST_TERM: Final = 1e-17
 # Of e^u sqrt(u / (e^u - 1)) = exp(3u/4 - u^2/48 + u^4/5760 - ...).
 SERIES: Final = (
@@ -21,20 +23,25 @@ SERIES: Final = (
 )  # fmt: skip
 
 
+def _ratio(below: Floats, density: Floats) -> Floats:
+    """The ratio f / F, where F is changed to be above 0."""
+    np.maximum(below, SMALLEST, out=below)
+    density /= below
+    return density
+
+
 class Normals:
-    """Distribution functions and densities of normal variables."""
+    """F and f / F of normal variables; the ratio is accurate also where both are too small for a float."""
 
     def __init__(self, df: Floats) -> None:
-        from scipy.special import ndtr
+        from scipy.special import erfcx, ndtr
 
-        self.below = ndtr
+        self.below, self.scaled_tail = ndtr, erfcx
 
     def __call__(self, z: Floats) -> tuple[Floats, Floats]:
-        density = z * z
-        density *= -0.5
-        np.exp(density, out=density)
-        density *= 1.0 / ROOT_2_PI
-        return self.below(z), density
+        ratio = self.scaled_tail(z * -ROOT_HALF)
+        np.divide(ROOT_2_OVER_PI, ratio, out=ratio)
+        return self.below(z), ratio
 
 
 class NearlyNormals:
@@ -70,7 +77,7 @@ class NearlyNormals:
             power *= square
             below += term * integral
         density *= self.peak
-        return below, density
+        return below, _ratio(below, density)
 
 
 class Students:
@@ -108,7 +115,7 @@ class Students:
             below[self.others] = stdtr(self.df[self.others], z[self.others])
         density = np.exp((0.5 * self.df + 0.5) * np.log(ratio))
         density *= self.peak
-        return below, density
+        return below, _ratio(below, density)
 
 
 class EqualStudents:
@@ -138,7 +145,7 @@ class EqualStudents:
                 ratio *= self._series(z, ratio)
                 below += ratio
         below += 0.5
-        return below, density
+        return below, _ratio(below, density)
 
     def _series(self, z: Floats, ratio: Floats) -> Floats:
         """The sum of c_i q^i, times z and the factors that are the same everywhere."""

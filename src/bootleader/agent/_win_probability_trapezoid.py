@@ -34,7 +34,7 @@ from bootleader.agent._student_distributions import EqualStudents, NearlyNormals
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
-Distributions = Callable[[Floats], tuple[Floats, Floats]]  # distribution functions and densities, row by row
+Distributions = Callable[[Floats], tuple[Floats, Floats]]  # F and f / F, row by row
 
 FEWEST_NODES, MOST_NODES = 32, 5000
 LEVELS: Final = 8  # steps between nodes are 2^(-i/8): hyperbolic functions of their multiples are computed once
@@ -61,7 +61,6 @@ OUTER: Final = 4.0  # times the distance of the farthest pole
 _LEGENDRE: Final = np.polynomial.legendre.leggauss(24)
 OUTER_NODES: Final = np.append(_LEGENDRE[0], 1.0)
 OUTER_WEIGHTS: Final = np.repeat(np.append(_LEGENDRE[1], 0.0)[:, None], 2, axis=1)
-SMALLEST: Final = 1e-300
 # Gregory's end correction of order 9 for the last nodes, where a heavy tail's integrand does not quite vanish.
 _DIFFERENCES: Final = (
     -1 / 12, -1 / 24, -19 / 720, -3 / 160, -863 / 60480, -275 / 24192, -33953 / 3628800, -8183 / 1036800,
@@ -186,7 +185,7 @@ def _integral(start: float, location: Sequence[float], scale: Sequence[float], k
 
 
 class _Kinds(NamedTuple):
-    """Functions that compute distribution functions and densities, with the rows that they are for."""
+    """Functions that compute F and f / F, with the rows that they are for."""
 
     kinds: Sequence[tuple[Rows, Distributions]]
     all_normal: bool
@@ -287,11 +286,9 @@ def _sum(laws: Floats, kinds: _Kinds, grid: _Grid) -> Floats:
     units, places = laws
     z = grid.sinh * units
     z -= places
-    below, density = _distributions(kinds, z)
-    np.maximum(below, SMALLEST, out=below)
-    density /= below
-    density *= grid.cosh * np.multiply.reduce(below, axis=0)
-    wins: Floats = density.dot(grid.weights)
+    below, ratio = _distributions(kinds, z)
+    ratio *= grid.cosh * np.multiply.reduce(below, axis=0)
+    wins: Floats = ratio.dot(grid.weights)
     wins *= units
     if kinds.has_heavy:
         wins[kinds.heavy] += _tail(1.0 - below[kinds.heavy, -1], kinds.overlap)[:, None]
@@ -305,10 +302,10 @@ def _tail(survival: Floats, overlap: Floats) -> Floats:
 
 
 def _distributions(kinds: _Kinds, z: Floats) -> tuple[Floats, Floats]:
-    """Distribution functions and densities, row by row."""
+    """Distribution functions, and the ratios of densities to them, row by row."""
     if len(kinds.kinds) == 1:
         return kinds.kinds[0][1](z)
-    below, density = np.empty_like(z), np.empty_like(z)
+    below, ratio = np.empty_like(z), np.empty_like(z)
     for rows, kind in kinds.kinds:
-        below[rows], density[rows] = kind(z[rows])
-    return below, density
+        below[rows], ratio[rows] = kind(z[rows])
+    return below, ratio
