@@ -176,10 +176,12 @@ def test_imed_chooses_an_arm_with_the_smallest_index(family):
 
 @pytest.mark.parametrize("losses", [[0.0, 0.0, 0.0], [0.0, 5.0, 1e6], [3.0, 3.0 + 1e-12, 40.0], [0.0] + [1e9] * 30])
 @pytest.mark.parametrize("t", [1, 50, 1e6])
-def test_probabilities_of_tsallis_inf_sum_to_one(losses, t):
-    memory = np.append(np.repeat(losses, 2), 0.0)
+@pytest.mark.parametrize("start", [0.0, -1.0, -1e3, -1e9])
+def test_probabilities_of_tsallis_inf_sum_to_one(losses, t, start):
+    """From wherever the search starts."""
+    memory = np.append(np.repeat(losses, 2), [0.0, start])
     assert tsallis_inf.weigh((0.0,), memory, len(losses), t) == pytest.approx(1.0, abs=1e-12)
-    assert (memory[1::2] > 0.0).all()
+    assert (memory[1:-2:2] > 0.0).all()
 
 
 def test_the_rate_of_exp3_by_default():

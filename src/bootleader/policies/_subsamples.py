@@ -20,10 +20,10 @@ from typing import Any, Final, NamedTuple
 from bootleader._core.rng import below, next_word, uniform
 from bootleader._core.tilted_rejection import ROUNDING, TIGHT, bound_excludes
 
-LEAST_DRAWS: Final = 12  # from which a bound pays
+LEAST_DRAWS: Final = 32  # from which a bound pays
 PAYS: Final = 5.0  # twice the exponent of a probability of 1/20: a tilted draw costs about ten times as much as another
 FAR: Final = 8.0  # bound on the ratio of width to variance, and on the tilt times the range of the rewards
-PARTS: Final = 6  # of the draws, one is made before the next bound
+PARTS: Final = 2  # of the draws, one is made before the next bound
 HALF: Final = 0x100000000  # number of values of half of a word
 
 

@@ -16,8 +16,9 @@ from bootleader.policies.base import Knowledge, Policy
 
 MOST_REPLICATES: Final = 100_000
 # An arm's places in the memory: its first reward, a quantile, when it was computed, and the replicate that had it; then
-# the replicates' sums of weighted rewards, then their sums of weights. Both have room for a multiple of 64 numbers.
-ANCHOR, QUANTILE, AT_COUNT, AT_RANK, REPLICATE, SUMS = 0, 1, 2, 3, 4, 5
+# the replicates' sums of weighted rewards, then their sums of weights. Both have room for a multiple of 64 numbers, and
+# begin at a multiple of 8, so that vectors of them lie in one line of the cache.
+ANCHOR, QUANTILE, AT_COUNT, AT_RANK, REPLICATE, SUMS = 0, 1, 2, 3, 4, 8
 
 
 def room_for(replicates: Any) -> Any:

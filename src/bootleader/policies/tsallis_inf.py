@@ -12,8 +12,9 @@ from bootleader.policies._memory_size import MemorySize
 from bootleader.policies._probability_choice import drawn
 from bootleader.policies.base import Knowledge, Policy
 
-STEPS: Final = 50  # at most, of the search for the normalisation; four are usual
+STEPS: Final = 50  # at most, of the search for the normalisation; two are usual
 PRECISE: Final = 1e-13  # distance of the sum of probabilities from 1 at which the search ends
+LAST_ROUND, LAST_X = 0, 1  # places in the memory, after those of the arms
 
 
 def learning_rate(params: Any, t: Any) -> Any:
@@ -24,27 +25,27 @@ def learning_rate(params: Any, t: Any) -> Any:
 def weigh(params: Any, memory: Any, arms: Any, t: Any) -> Any:
     """Write each arm's probability 4 / (rate (L - x))^2 in round t behind its losses in the memory; return their sum.
 
-    The sum f(x) is 1 at the x that is looked for. f^(-1/2) is concave in x and nearly a line, so Newton's steps for it,
-    from where one weight alone is 1, come down to that x.
+    The sum f(x) is 1 at the x that is looked for, which changes little from round to round. f^(-1/2) is concave in x
+    and nearly a line: a step of Newton's from anywhere leads to that x or above it, and the next ones down to it.
     """
     rate = learning_rate(params, t)
     smallest = memory[0]
     for k in range(1, arms):
         smallest = min(smallest, memory[2 * k])
-    x = smallest - 2.0 / rate
+    largest_x = smallest - 2.0 / rate  # there one weight alone is 1
+    x = min(memory[2 * arms + LAST_X], largest_x)
     total = 0.0
     for _ in range(STEPS):
-        total, slope = 0.0, 0.0
+        total, cubes = 0.0, 0.0
         for k in range(arms):
-            distance = memory[2 * k] - x
-            weight = 2.0 / (rate * distance)
+            weight = 2.0 / (rate * (memory[2 * k] - x))
             memory[2 * k + 1] = weight * weight
             total += weight * weight
-            slope += weight * weight / distance
-        if total - 1.0 <= PRECISE:
+            cubes += weight * weight * weight
+        if abs(total - 1.0) <= PRECISE:
             break
-        x += total * (1.0 - math.sqrt(total)) / slope
-    memory[2 * arms] = t
+        x = min(x + 2.0 * total * (1.0 - math.sqrt(total)) / (rate * cubes), largest_x)
+    memory[2 * arms + LAST_ROUND], memory[2 * arms + LAST_X] = t, x
     return total
 
 
@@ -58,7 +59,7 @@ def learn(params: Any, arms: Any, memory: Any, shared: Any, arm: Any, reward: An
     """Add the importance-weighted loss to the arm's sum of losses."""
     t, places = shared.pulls, shared.arms
     # A late reward, one of an arm that was not chosen by this rule, or one of an arm that is new since the choice.
-    if memory[2 * places] != t or memory[2 * arm + 1] == 0.0:
+    if memory[2 * places + LAST_ROUND] != t or memory[2 * arm + 1] == 0.0:
         weigh(params, memory, places, t)
     loss = 1.0 - reward
     if params[0] == 0.0:
@@ -119,4 +120,4 @@ class TsallisINF(Policy):
     @property
     def rule(self) -> ChoiceRule:
         params = (1.0 if self.reduced_variance else 0.0,)
-        return ChoiceRule(choose, learn, MemorySize(per_arm=2, fixed=1), params, initial_pulls=0)
+        return ChoiceRule(choose, learn, MemorySize(per_arm=2, fixed=2), params, initial_pulls=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 from bootleader._core.rng import below
 from bootleader._core.rules import ChoiceRule
@@ -99,19 +99,36 @@ def subsample_sum(rewards: Any, size: Any, wanted: Any, total: Any, memory: Any,
     return total - sum_or_side(total - wanted, rewards.n - size, rewards, memory, stream)
 
 
-def wins(arms: Any, memory: Any, leader: Any, k: Any, stream: Any) -> Any:
+class LeadersRewards(NamedTuple):
+    """What all duels of a round have in common: the leader's number of rewards, their sum, and what is drawn from."""
+
+    n: Any
+    total: Any  # without those that are left out
+    left_out: Any  # the value of rewards that are not drawn one by one, because most are equal; or infinity
+    rewards: Any  # the others
+
+
+def leaders_rewards(arms: Any, memory: Any, leader: Any) -> Any:
+    """What is drawn from in duels with the leader."""
+    n, left_out = int(arms.count[leader]), most_common(arms, memory, leader)
+    rewards, total = rewards_of(arms, memory, leader, left_out), block_sum(arms, leader, 0, n)
+    if left_out < math.inf:
+        total -= (n - rewards.n) * left_out
+    return LeadersRewards(n, total, left_out, rewards)
+
+
+def wins(arms: Any, memory: Any, leaders: Any, k: Any, stream: Any) -> Any:
     """Whether arm k wins its duel by a subsample that is drawn; a tie is decided by a fair coin.
 
     Rewards that are equal, if they are most, are not drawn one by one: their number is hypergeometric.
     """
-    n, size, left_out = int(arms.count[leader]), int(arms.count[k]), most_common(arms, memory, leader)
-    rewards = rewards_of(arms, memory, leader, left_out)
-    own, total, drawn, others = block_sum(arms, k, 0, size), block_sum(arms, leader, 0, n), size, 0.0
-    if left_out < math.inf:
-        drawn = hypergeometric(Subsample(size, rewards.n, n), memory, table_at(len(arms.count)), stream)
-        total -= (n - rewards.n) * left_out
-        others = (size - drawn) * left_out
-    other = others + subsample_sum(rewards, drawn, own - others, total, memory, stream)
+    size = int(arms.count[k])
+    own, drawn, others = block_sum(arms, k, 0, size), size, 0.0
+    if leaders.left_out < math.inf:
+        subsample = Subsample(size, leaders.rewards.n, leaders.n)
+        drawn = hypergeometric(subsample, memory, table_at(len(arms.count)), stream)
+        others = (size - drawn) * leaders.left_out
+    other = others + subsample_sum(leaders.rewards, drawn, own - others, leaders.total, memory, stream)
     return own > other or (own == other and below(stream, 2) == 0)
 
 
@@ -122,12 +139,13 @@ def choose(params: Any, arms: Any, memory: Any, shared: Any, stream: Any) -> Any
         at = queue_size(shared.arms, 0) + PLACES * leader
         low, high = memory[at + LOW], memory[at + HIGH]
         at_high = number_at(arms, memory, leader, low, high) if low < high else NO
+        leaders = leaders_rewards(arms, memory, leader)
         for k in range(shared.arms):
             ones = number_at(arms, memory, k, low, high) if at_high != NO else NO
             if k == leader:
                 won = False
             elif ones == NO:
-                won = wins(arms, memory, leader, k, stream)
+                won = wins(arms, memory, leaders, k, stream)
             else:
                 subsample = Subsample(int(arms.count[k]), int(at_high), int(arms.count[leader]))
                 won = is_above(int(ones), subsample, memory, table_at(shared.arms), stream)

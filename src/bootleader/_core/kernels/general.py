@@ -19,7 +19,7 @@ from bootleader._core.changes_and_delays import delay_of, next_walk, shift_of, s
 from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.kernels.choose_learn_recommend import make_parts, parts_for
 from bootleader._core.kernels.run_state import initial_arm
-from bootleader._core.numba_bridge import compiled, inner, is_raised, register, specialise, switch
+from bootleader._core.numba_bridge import compiled, inlined, inner, is_raised, register, specialise, switch
 from bootleader._core.rng import Stream, below
 from bootleader._core.rules import Rule
 
@@ -260,4 +260,4 @@ def _kernel(
 
 @cache
 def _draw_switch(draws: tuple[Any, ...]) -> Any:
-    return switch(f"general_draw_{code_digest(draws)[:16]}", [compiled(draw) for draw in draws])
+    return switch(f"general_draw_{code_digest(draws)[:16]}", [compiled(draw, inlined) for draw in draws], inlined)

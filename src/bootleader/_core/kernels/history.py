@@ -17,7 +17,7 @@ from bootleader._core.code_fingerprint import code_digest
 from bootleader._core.kernels.run_state import count_extremes
 from bootleader._core.kernels.trajectory import record_run
 from bootleader._core.moments import welford
-from bootleader._core.numba_bridge import compiled, inner, is_raised, named, specialise, switch
+from bootleader._core.numba_bridge import compiled, inlined, inner, is_raised, named, specialise, switch
 from bootleader._core.rng import Stream, below
 from bootleader._core.rules import ArmHistory, Contest
 
@@ -125,7 +125,7 @@ def pull_initial_arm(initial_pulls, spare, state):
 def choice(resample_of: Any, digest: str) -> Any:
     """The choice of the arm with the largest index."""
 
-    @inner
+    @inlined
     @named(f"choose_by_history_{digest}")
     def choose(plan, spare, state):
         """The longest history, which costs most to resample, comes last: rejection often decides without it."""
@@ -197,12 +197,12 @@ def advance_history(plan, parameters, streams, state, trajectory, checkpoints, r
 def kernel_for(resamplers: tuple[Any, ...], draws: tuple[Any, ...]) -> Any:
     """The kernel that plays these history rules on rewards from these draws; a plan names one of each by number."""
     digest = code_digest(resamplers, draws, choice)[:16]
-    resample_of = switch(f"resample_{digest}", [compiled(resample) for resample in resamplers])
+    resample_of = switch(f"resample_{digest}", [compiled(resample, inlined) for resample in resamplers], inlined)
     return specialise(
         advance_history,
         digest,
         choose=choice(resample_of, digest),
-        draw_of=switch(f"history_draw_{digest}", [compiled(draw) for draw in draws]),
+        draw_of=switch(f"history_draw_{digest}", [compiled(draw, inlined) for draw in draws], inlined),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bootleader._core.bootstrap_sums import WORKSPACE
+from bootleader._core.kernels.aligned_memory import aligned_zeros
 from bootleader._core.moments import pebay, welford
 from bootleader._core.numba_bridge import inner
 from bootleader._core.rng import below
@@ -103,7 +104,7 @@ def new_run_state(noise_sd: Any, initial_pulls: int, history: History, memory: i
             np.arange(arms), np.array([arms if initial_pulls else 0]), np.full(arms, initial_pulls, np.int64)
         ),
         history=empty_history(arms, history.values, history.sums),
-        memory=np.zeros(memory),
+        memory=aligned_zeros((memory,))[0],
         indices=np.zeros(arms),
         arrived=np.zeros(1, np.int64),
         pulls=np.zeros(arms, np.int64),
