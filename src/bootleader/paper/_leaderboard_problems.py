@@ -20,7 +20,6 @@ from bootleader.paper.parts.robustness import SCALE, SHIFT, SUITE
 from bootleader.policies import Policy
 
 RUNS: Final = 2_000
-RESCALED_RUNS: Final = 500  # in the other unit, where policies differ by factors
 LONG: Final = 20_000  # rounds of the problems that are not in the suite
 
 ONE_UNIT: Final = ("Giro", "NPTS")  # fast where rewards are zeros and ones, and slow in another unit

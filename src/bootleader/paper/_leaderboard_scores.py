@@ -16,7 +16,6 @@ from bootleader.paper._contenders import contender_for, contenders, plays
 from bootleader.paper._leaderboard_problems import (
     ONE_UNIT,
     PROBLEMS,
-    RESCALED_RUNS,
     RUNS,
     runs_at,
 )
@@ -69,7 +68,7 @@ def rescaled_cells(size: Size) -> dict[tuple[str, str], Cell]:
     found = {}
     for name, title, policy in entries():
         if title in SUITE and not policy.equivariant and name not in ONE_UNIT:
-            cell = PROBLEMS[title].cell(size, policy, RESCALED_RUNS, rescaled=True)
+            cell = PROBLEMS[title].cell(size, policy, RUNS, rescaled=True)
             if plays(policy, cell.bandit):
                 found[name, title] = cell
     return found
