@@ -23,7 +23,7 @@ from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._postgres_connections import Connections
 from bootleader.store._postgres_horizons import Snapshot, last_transaction, next_transaction, ranks
-from bootleader.store._postgres_sql import INSERTION, ROW_LOCK, WITHIN, news_query, next_insertion
+from bootleader.store._postgres_sql import INSERTION, INSERTION_TO, WITHIN, news_query, next_insertion
 from bootleader.store._postgres_statements import Statements
 from bootleader.store._schema import POSTGRES
 from bootleader.store._sql import ALL, AT_ONCE, OF_BANDIT, READ, READ_AT_ONCE, Execute, SqlBackend, intact
@@ -55,7 +55,7 @@ class PostgresBackend(SqlBackend):
 
     start = "0:0:"
     dialect = POSTGRES
-    row_lock, exclusive_lock = ROW_LOCK, " FOR UPDATE"
+    exclusive_lock = " FOR UPDATE"
     table_exists = "SELECT 1 WHERE to_regclass(?) IS NOT NULL"
     insertion = INSERTION
 
@@ -229,8 +229,9 @@ class PostgresBackend(SqlBackend):
             raise self.removed(experiment)
 
     def _insert_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None) -> bool:
-        sql, args = self.insertion_to, (*self.inserted(experiment, event), event.decision)
-        return self._with_statements(lambda statements: statements.execute(sql, args, meanwhile).command_tuples == 1)
+        args = (*self.inserted(experiment, event), event.decision)
+        done = self._with_statements(lambda statements: statements.execute(INSERTION_TO, args, meanwhile))
+        return done.command_tuples == 1
 
     def append_next(
         self, experiment: int, event: Event, after: str, fold: int, meanwhile: Meanwhile | None = None

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final
 
 from bootleader.store._events import COLUMNS
-from bootleader.store._sql import DECISION_IS_THERE, READ
+from bootleader.store._sql import READ
 
 TYPES: Final = {
     "kind": "smallint", "decision": "text", "version": "int", "arm": "int", "old": "float8", "value": "float8",
@@ -15,13 +15,17 @@ TYPES: Final = {
     "context": "text",
 }  # fmt: skip
 WITHIN: Final = "(txn < ?::bigint AND NOT txn = ANY(?::bigint[]))"
-ROW_LOCK: Final = " FOR KEY SHARE"
 INSERTION: Final = (
     f"INSERT INTO bootleader_events (experiment, txn, {', '.join(COLUMNS)}) "
     "SELECT id, pg_current_xact_id()::text::bigint + ?::bigint, "
     f"{', '.join(f'?::{TYPES[name]}' for name in COLUMNS)} "
     "FROM bootleader_experiments WHERE id = ?::int AND removed IS NULL"
 )
+_DECISION_IS_THERE: Final = (  # and cannot be folded before the event is committed
+    " AND EXISTS (SELECT 1 FROM bootleader_events d WHERE d.experiment = bootleader_experiments.id "
+    "AND d.decision = ? AND d.version = 0 FOR KEY SHARE)"
+)
+INSERTION_TO: Final = INSERTION + _DECISION_IS_THERE
 
 
 @cache
@@ -40,7 +44,7 @@ def next_insertion(has_open: bool, to_decision: bool) -> str:
         conditions.append(
             "NOT EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = id AND txn = ANY(?::bigint[]))"
         )
-    there = f"{DECISION_IS_THERE.removesuffix(')')}{ROW_LOCK})" if to_decision else ""
+    there = _DECISION_IS_THERE if to_decision else ""
     return f"{INSERTION}{' AND '.join(conditions)}{there} RETURNING txn, pg_current_snapshot()::text"
 
 

@@ -7,7 +7,6 @@ import threading
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import Any, Final
 
 from bootleader._core.printable_text import shown
@@ -18,11 +17,6 @@ from bootleader.store._schema import VERSION, statements
 
 READ: Final = ", ".join(("seq", *CORE, "detail", "context"))
 ALL: Final = ", ".join(("seq", *COLUMNS))
-MARKS: Final = ", ".join("?" for _ in COLUMNS)
-DECISION_IS_THERE: Final = (  # an event is not appended to a decision that was folded meanwhile
-    " AND EXISTS (SELECT 1 FROM bootleader_events d WHERE d.experiment = bootleader_experiments.id "
-    "AND d.decision = ? AND d.version = 0)"
-)
 OF_BANDIT: Final = f"d.kind = {Kind.DECISION.value} AND d.side <> {Side.HOLDOUT.value}"  # decisions outside the holdout
 AT_ONCE: Final = 5_000  # rows of one query
 READ_AT_ONCE: Final = 50_000  # events that a replica reads and applies at once
@@ -161,21 +155,15 @@ class SqlBackend(Backend):
 
     insertion: str
 
+    @abstractmethod
     def inserted(self, experiment: int, event: Event) -> tuple[Any, ...]:
         """The arguments of ``insertion``."""
-        return (*event[1:], experiment)
 
-    row_lock = ""  # what keeps a row that a query has read from being deleted before the statement is committed
-    exclusive_lock = ""  # what keeps others from locking such a row, until the transaction ends
-
-    @cached_property
-    def insertion_to(self) -> str:
-        """As ``insertion``, if the decision is there."""
-        return self.insertion + DECISION_IS_THERE.removesuffix(")") + f"{self.row_lock})"
+    exclusive_lock = ""  # what keeps others from locking a row that was read, until the transaction ends
 
     @abstractmethod
     def _insert_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None) -> bool:
-        """Execute ``insertion_to``; whether it wrote the event."""
+        """Write an event if its decision is there; whether it was."""
 
     def append_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None = None) -> bool:
         if self._insert_to(experiment, event, meanwhile):

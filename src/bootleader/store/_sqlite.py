@@ -29,7 +29,8 @@ from bootleader.store._compute_thread import background
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._schema import SQLITE
-from bootleader.store._sql import DECISION_IS_THERE, MARKS, OF_BANDIT, READ, READ_AT_ONCE, Execute, SqlBackend
+from bootleader.store._sql import OF_BANDIT, READ_AT_ONCE, Execute, SqlBackend
+from bootleader.store._sqlite_sql import INSERTION, INSERTION_TO, NEWS, NEXT_INSERTION, NEXT_INSERTION_TO
 from bootleader.store._write_ahead_log import WriteAheadLog
 
 if TYPE_CHECKING:
@@ -41,18 +42,6 @@ FIRST_SOUND_SQLITE: Final = 3_051_003
 NETWORK_FILE_SYSTEMS: Final = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "lustre", "glusterfs", "fuse.glusterfs", "fuse.sshfs"}
 )
-# Two statements: a fold that is committed between them is seen, and what it deleted was read.
-NEWS: Final = (
-    f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?; "
-    "SELECT position FROM bootleader_folds WHERE experiment = ?"
-)
-NEXT_INSERTION: Final = (
-    f"INSERT INTO bootleader_events (experiment, seq, {', '.join(COLUMNS)}) SELECT id, ?, {MARKS} "
-    "FROM bootleader_experiments WHERE id = ? AND removed IS NULL AND NOT EXISTS "
-    "(SELECT 1 FROM bootleader_events e WHERE e.experiment = bootleader_experiments.id AND e.seq > ?) "
-    "AND coalesce((SELECT position FROM bootleader_folds f WHERE f.experiment = bootleader_experiments.id), 0) = ?"
-)
-NEXT_INSERTION_TO: Final = NEXT_INSERTION + DECISION_IS_THERE
 # Connections of a parent process that could not be closed before the fork, with their paths: never used or closed here.
 _inherited: list[tuple[str, Any]] = []
 
@@ -63,11 +52,7 @@ class SqliteBackend(SqlBackend):
     start = "0"
     dialect = SQLITE
     table_exists = "SELECT 1 FROM sqlite_master WHERE name = ?"
-    insertion = (
-        f"INSERT INTO bootleader_events (experiment, seq, {', '.join(COLUMNS)}) SELECT id, "
-        f"(SELECT coalesce(max(seq), 0) + 1 FROM bootleader_events WHERE experiment = id), {MARKS} "
-        "FROM bootleader_experiments WHERE id = ? AND removed IS NULL"
-    )
+    insertion = INSERTION
 
     def __init__(self, path: str, timeout: float, vfs: str | None = None) -> None:
         super().__init__(timeout)
@@ -243,15 +228,16 @@ class SqliteBackend(SqlBackend):
             return self._guarded(transaction)
 
     def append(self, experiment: int, events: Sequence[Event], fold: int | None = None) -> None:
-        def insert() -> int:
-            return self._changed(self.insertion, self.inserted(experiment, events[0]))
+        def insert() -> bool:
+            return self._is_written(INSERTION, self.inserted(experiment, events[0]))
 
         def insert_many(execute: Execute) -> int:
             if not execute("SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL", (experiment,)):
                 return 0
             last = execute("SELECT coalesce(max(seq), 0) FROM bootleader_events WHERE experiment = ?", (experiment,))
             rows = ((experiment, seq, *event[1:]) for seq, event in enumerate(events, last[0][0] + 1))
-            sql = f"INSERT INTO bootleader_events (experiment, seq, {', '.join(COLUMNS)}) VALUES (?, ?, {MARKS})"
+            columns = ("experiment", "seq", *COLUMNS)
+            sql = f"INSERT INTO bootleader_events ({', '.join(columns)}) VALUES ({', '.join('?' for _ in columns)})"
             self._open().executemany(sql, rows)
             self.check_fold(execute, experiment, fold)
             return len(events)
@@ -262,40 +248,47 @@ class SqliteBackend(SqlBackend):
             raise self.removed(experiment)
 
     def _insert_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None) -> bool:
-        args = (*self.inserted(experiment, event), event.decision)
         self._submit(meanwhile)
         with self._lock:
-            return bool(self._guarded(lambda: self._changed(self.insertion_to, args)))
+            return bool(self._guarded(lambda: self._is_written(INSERTION_TO, self.inserted(experiment, event))))
 
     def _submit(self, meanwhile: Meanwhile | None) -> None:
         """Let another thread do something: this one is waiting for the disk."""
         if meanwhile is not None and self.path != MEMORY:
             background.submit(meanwhile)
 
-    def _changed(self, sql: str, args: Sequence[Any], is_alone: bool = False) -> int:
-        """Execute a statement that writes; the number of rows.
+    def _is_written(self, sql: str, args: Sequence[Any], is_alone: bool = False) -> bool:
+        """Execute the insertion of an event; whether its conditions held.
 
         A process that is alone keeps no other from writing, so its commit waits for the disk. Another thread computes
         meanwhile: this one would have to wait for the interpreter between a commit and a sync.
         """
+        import apsw
+
         connection = self._open()
         self._let_commit_wait(connection, is_alone)
-        connection.execute(sql, args)
-        written = int(connection.changes())
-        if written and not self._commit_waits:
+        try:
+            connection.execute(sql, args)
+        except apsw.ConstraintError as error:
+            if error.extendedresult == apsw.SQLITE_CONSTRAINT_NOTNULL:
+                return False
+            raise
+        if not self._commit_waits:
             self._sync()
-        return written
+        return True
 
     def append_next(
         self, experiment: int, event: Event, after: str, fold: int, meanwhile: Meanwhile | None = None
     ) -> str | None:
-        last = int(after)
-        args: tuple[Any, ...] = (last + 1, *event[1:], experiment, last, fold)
-        sql, args = (NEXT_INSERTION_TO, (*args, event.decision)) if event.version else (NEXT_INSERTION, args)
+        last, sql = int(after), NEXT_INSERTION_TO if event.version else NEXT_INSERTION
+        args = (experiment, *event[1:], last, fold)
         self._submit(meanwhile)
         with self._lock:
-            written = self._guarded(lambda: self._changed(sql, args, is_alone=True))
+            written = self._guarded(lambda: self._is_written(sql, args, is_alone=True))
         return str(last + 1) if written else None
+
+    def inserted(self, experiment: int, event: Event) -> tuple[Any, ...]:
+        return (experiment, *event[1:])
 
     # Horizons ------------------------------------------------------------------------------------------------------
 

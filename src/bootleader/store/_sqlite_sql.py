@@ -1,0 +1,48 @@
+"""The statements that SQLite executes for every decision and reward.
+
+An event is one row of values, and the conditions are in the first of them: where they do not hold, the experiment is
+NULL, which the table refuses. An ``INSERT ... SELECT`` with the same conditions takes a tenth longer, because SQLite
+keeps the rows of a query in a table of their own if it reads the table that is written to.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bootleader.store._events import COLUMNS
+from bootleader.store._sql import READ
+
+# Parameters: ?1 is the experiment, then come the columns of an event, the horizon and the position of the fold.
+_HORIZON: Final = f"?{len(COLUMNS) + 2}"
+_FOLD: Final = f"?{len(COLUMNS) + 3}"
+_DECISION: Final = f"?{COLUMNS.index('decision') + 2}"
+
+_DECISION_IS_THERE: Final = (  # an event is not appended to a decision that was folded meanwhile
+    f" AND EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = ?1 AND decision = {_DECISION} AND version = 0)"
+)
+_NOTHING_NEW: Final = (
+    f" AND NOT EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = ?1 AND seq > {_HORIZON}) AND "
+    f"coalesce((SELECT position FROM bootleader_folds WHERE experiment = ?1), 0) = {_FOLD}"
+)
+
+
+def _insertion(seq: str, conditions: str = "") -> str:
+    return (
+        f"INSERT INTO bootleader_events (experiment, seq, {', '.join(COLUMNS)}) VALUES "
+        f"((SELECT id FROM bootleader_experiments WHERE id = ?1 AND removed IS NULL{conditions}), "
+        f"{seq}, {', '.join(f'?{place}' for place in range(2, len(COLUMNS) + 2))})"
+    )
+
+
+_LAST: Final = "(SELECT coalesce(max(seq), 0) + 1 FROM bootleader_events WHERE experiment = ?1)"
+
+INSERTION: Final = _insertion(_LAST)
+INSERTION_TO: Final = _insertion(_LAST, _DECISION_IS_THERE)
+NEXT_INSERTION: Final = _insertion(f"{_HORIZON} + 1", _NOTHING_NEW)
+NEXT_INSERTION_TO: Final = _insertion(f"{_HORIZON} + 1", _NOTHING_NEW + _DECISION_IS_THERE)
+
+# Two statements: a fold that is committed between them is seen, and what it deleted was read.
+NEWS: Final = (
+    f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?; "
+    "SELECT position FROM bootleader_folds WHERE experiment = ?"
+)
