@@ -14,7 +14,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from bootleader._core.rng import Purpose, Stream, run_key, stream_of, stride_of, uniform
+from bootleader._core.rng import Purpose, stream_of, stride_of
+from bootleader._core.rng import unit as unit_interval
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._initial_pulls import InitialPulls
@@ -61,7 +62,9 @@ class Chooser:
     """Chooses arms from a state. It keeps what it computed for as long as the state does not change."""
 
     def __init__(self, state: State, experiment: str) -> None:
-        self.state, self.experiment = state, experiment
+        self.state = state
+        before = f"{state.settings.seed}\0{experiment}\0".encode("utf-8", "surrogatepass")
+        self._hash = hashlib.blake2b(before, digest_size=8, person=b"decision")
         self._learner = state.settings.learner()
         self._arm_states: dict[int, ArmState] = {}
         self._slots: list[ArmTally] = []
@@ -75,16 +78,15 @@ class Chooser:
         """The arm for a decision that is made at time ``now``; ``context`` where the experiment has features."""
         state, settings = self.state, self.state.settings
         traffic = settings.traffic
-        key = run_key(settings.seed, self._run(decision))
         if traffic is not None and unit is not None and traffic.in_holdout(unit, settings.seed):
             assert traffic.control is not None
             control = state.named(traffic.control)
             return Choice(control.number, 1.0, "holdout", Side.HOLDOUT)
+        key = self._key(decision)
         if not settings.probabilities:
             return self._by_index(key, now)
         arms, chances = self.final(now, key)
-        stream = Stream([int(stream_of(key, int(Purpose.SPARE), 1))], 0, int(stride_of(key)))
-        place = _drawn(chances, float(uniform(stream)))
+        place = _drawn(chances, unit_interval(key))
         return Choice(arms[place].number, chances[place], "chosen")
 
     def final(self, now: float, key: int | None = None) -> tuple[list[ArmTally], list[float]]:
@@ -191,9 +193,11 @@ class Chooser:
             raise StoreError(str(error), "unknown") from None
         return Choice(self._slots[slot].number, None, "chosen")
 
-    def _run(self, decision: str) -> int:
-        text = f"{self.experiment}\0{decision}".encode("utf-8", "surrogatepass")
-        return int.from_bytes(hashlib.blake2b(text, digest_size=8, person=b"decision").digest(), "little")
+    def _key(self, decision: str) -> int:
+        """A random word for each decision: what it draws is a function of seed, experiment and decision."""
+        hashed = self._hash.copy()
+        hashed.update(decision.encode("utf-8", "surrogatepass"))
+        return int.from_bytes(hashed.digest(), "little")
 
     # The learner ---------------------------------------------------------------------------------------------------
 

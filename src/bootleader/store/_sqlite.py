@@ -21,7 +21,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import apsw
 
 from bootleader._core.printable_text import shown
 from bootleader.store._backend import Meanwhile, News
@@ -32,9 +34,6 @@ from bootleader.store._schema import SQLITE
 from bootleader.store._sql import OF_BANDIT, READ_AT_ONCE, Execute, SqlBackend
 from bootleader.store._sqlite_sql import INSERTION, INSERTION_TO, NEWS, NEXT_INSERTION, NEXT_INSERTION_TO
 from bootleader.store._write_ahead_log import WriteAheadLog
-
-if TYPE_CHECKING:
-    import apsw
 
 MEMORY: Final = ":memory:"
 WAITS: Final = (0.0002, 0.0006)  # seconds between two attempts to write
@@ -68,8 +67,6 @@ class SqliteBackend(SqlBackend):
     # Connections ---------------------------------------------------------------------------------------------------
 
     def _open(self) -> apsw.Connection:
-        import apsw
-
         if self._connection is not None:
             return self._connection
         if apsw.SQLITE_VERSION_NUMBER < FIRST_SOUND_SQLITE:
@@ -98,8 +95,6 @@ class SqliteBackend(SqlBackend):
 
     def _prepare(self, connection: apsw.Connection) -> None:
         """Set a new connection up, and create or update the tables."""
-        import apsw
-
         connection.set_busy_handler(self._wait())
         mode = None if self.path == MEMORY else connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode not in (None, ("wal",)):  # such as on a file system without shared memory
@@ -179,8 +174,6 @@ class SqliteBackend(SqlBackend):
 
     def _guarded(self, work: Callable[[], Any]) -> Any:
         """Do some work; raise what SQLite raises as one of ours."""
-        import apsw
-
         if self._ended:
             raise StoreError(f"a store in memory {self._ended}: give it a file", "unavailable")
         if _inherited and self.path != MEMORY and any(path == self.path for path, _ in _inherited):
@@ -263,16 +256,14 @@ class SqliteBackend(SqlBackend):
         A process that is alone keeps no other from writing, so its commit waits for the disk. Another thread computes
         meanwhile: this one would have to wait for the interpreter between a commit and a sync.
         """
-        import apsw
-
         connection = self._open()
         self._let_commit_wait(connection, is_alone)
         try:
             connection.execute(sql, args)
         except apsw.ConstraintError as error:
-            if error.extendedresult == apsw.SQLITE_CONSTRAINT_NOTNULL:
-                return False
-            raise
+            if error.extendedresult != apsw.SQLITE_CONSTRAINT_NOTNULL:  # type: ignore[attr-defined]
+                raise
+            return False  # the experiment is NULL then: no other column can be
         if not self._commit_waits:
             self._sync()
         return True
@@ -294,8 +285,8 @@ class SqliteBackend(SqlBackend):
 
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
         limit = READ_AT_ONCE
-        found = self.rows(NEWS, (experiment, int(after), 2**62 if upto is None else int(upto), limit, experiment))
-        fold = found.pop()[0] if found and len(found[-1]) == 1 else 0
+        found = self.rows(NEWS, (experiment, int(after), 2**62 if upto is None else int(upto), limit))
+        fold = found.pop()[0] if found and found[-1][1] is None else 0  # no event is without a kind
         return News(found, str(found[-1][0]) if found else after, len(found) == limit, int(fold))
 
     def contains(self, horizon: str, other: str) -> bool:

@@ -41,8 +41,9 @@ INSERTION_TO: Final = _insertion(_LAST, _DECISION_IS_THERE)
 NEXT_INSERTION: Final = _insertion(f"{_HORIZON} + 1", _NOTHING_NEW)
 NEXT_INSERTION_TO: Final = _insertion(f"{_HORIZON} + 1", _NOTHING_NEW + _DECISION_IS_THERE)
 
-# Two statements: a fold that is committed between them is seen, and what it deleted was read.
+# The events of a horizon, and at last the position of the fold, if there is one.
 NEWS: Final = (
-    f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?; "
-    "SELECT position FROM bootleader_folds WHERE experiment = ?"
+    f"SELECT * FROM (SELECT {READ} FROM bootleader_events WHERE experiment = ?1 AND seq > ?2 AND seq <= ?3 "
+    f"ORDER BY seq LIMIT ?4) UNION ALL SELECT position{', NULL' * READ.count(',')} FROM bootleader_folds "
+    "WHERE experiment = ?1"
 )
