@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
+import bootleader as bl
 from tests.helpers import LONGEST_WAIT, posix_only
 
 pytestmark = [posix_only, pytest.mark.long]
@@ -74,3 +76,26 @@ def test_ctrl_c_stops_soon_and_leaves_nothing(tmp_path: Path) -> None:
         process.communicate()
     assert process.returncode == 7
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_while_a_thread_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pool does not know the thread then; it has ended all the same."""
+    start, started = threading.Thread.start, []
+
+    def interrupted(thread: threading.Thread) -> None:
+        run = thread.run
+
+        def run_and_linger() -> None:
+            run()
+            time.sleep(0.3)
+
+        thread.run = run_and_linger  # type: ignore[method-assign]
+        start(thread)
+        started.append(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        bl.simulate(bl.UCB1(), bl.GaussianBandit([1.0, 0.0]), rounds=10, runs=2, seed=1)
+    assert started
+    assert not any(thread.is_alive() for thread in started)

@@ -7,11 +7,14 @@ executor, the number of cores, or the order in which tasks end.
 from __future__ import annotations
 
 import importlib
+import itertools
 import math
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -50,6 +53,9 @@ OTHER_DRAW = 50  # an index that is not drawn in lock step costs at least so man
 TASKS_A_CORE = 16  # at least, so that no core is idle for long at the end
 IN_FLIGHT = 64  # tasks handed to the executor ahead of time, at the least
 AHEAD = 16  # windows by which tasks may run ahead of the oldest unfinished one
+LOOK_AGAIN = 0.001  # seconds after which threads that are about to end are looked at again
+
+_pools = itertools.count(1)
 
 
 @dataclass(frozen=True)
@@ -220,7 +226,7 @@ def _on_own_device(jobs: Sequence[Job]) -> Iterator[tuple[int, int]]:
 def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterator[tuple[Task, list[BlockResult]]]:
     """Play the tasks on an executor, a window of them at a time, and yield each as it ends."""
     if executor is None:
-        with ThreadPoolExecutor(width) as own:
+        with _own_pool(width) as own:
             yield from _mapped(tasks, own, width)
     elif _is_own_thread(executor):
         # Called from a task of this very pool, whose threads may all be waiting like this one: play the tasks here.
@@ -236,6 +242,21 @@ def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterato
             raise
     else:
         yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks))
+
+
+@contextmanager
+def _own_pool(width: int) -> Iterator[ThreadPoolExecutor]:
+    """A pool whose threads have ended afterwards: also one that the pool does not know.
+
+    There is one if Ctrl-C comes after a thread was started and before the pool has listed it. It ends by itself.
+    """
+    name = f"bootleader-{next(_pools)}"
+    try:
+        with ThreadPoolExecutor(width, thread_name_prefix=name) as pool:
+            yield pool
+    finally:
+        while any(thread.name.startswith(f"{name}_") for thread in threading.enumerate()):
+            time.sleep(LOOK_AGAIN)
 
 
 def _is_own_thread(executor: Executor) -> bool:
