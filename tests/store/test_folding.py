@@ -325,3 +325,72 @@ def test_a_store_of_an_older_version_is_brought_up_to_date(store_url, monkeypatc
 
 def _execute(sql, args, execute) -> None:
     execute(sql, args)
+
+
+def test_a_snapshot_that_lacks_what_was_folded_is_not_used(clocked, times, store_url):
+    """A process computes a snapshot, sleeps while another one folds, and then writes it."""
+    button, _ = played(clocked, times)
+    writer = button._writer
+    early = writer.replica().snapshot()
+    times[0] += 1.0
+    with bl.Store(store_url, clock=lambda: times[0]) as other:
+        theirs = other.open("button")
+        theirs.reward(theirs.decide().id, 100.0)
+        times[0] += 1.0
+        theirs.fold(times[0])
+        writer.backend.save_snapshot(writer.found.id, *early)
+        before = theirs._writer.replica().state.to_bytes()
+    assert writer.fresh_replica().state.to_bytes() == before
+    assert button.check(), str(button.check())
+    times[0] += 1.0
+    assert button.fold(times[0]) == 0
+    button.reward(button.decide().id, 1.0)
+    times[0] += 1.0
+    button.fold(times[0])
+    assert button.summary()["pulls"].sum() == 11
+    assert writer.fresh_replica(use_snapshots=False).state.to_bytes() == writer.replica().state.to_bytes()
+
+
+def test_a_snapshot_taken_while_a_file_is_written_and_then_folded(server, times):
+    """PostgreSQL: the snapshot has more events than the fold, and lacks those of the file."""
+    url = server.new_database()
+    with bl.Store(url, clock=lambda: times[0]) as store, bl.Store(url, clock=lambda: times[0]) as night:
+        button = store.create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
+        ids = [button.decide().id for _ in range(5)]
+        times[0] = 10.0
+        bulk = night.open("button")._writer.backend
+        check_fold = bulk.check_fold
+
+        def decided_meanwhile(*args):  # at the end of the file's transaction
+            times[0] = 12.0
+            for _ in range(20):
+                button.reward(button.decide().id, 1.0)
+            with button._writer.lock:
+                button._writer.replica().save_snapshot()
+            return check_fold(*args)
+
+        bulk.check_fold = decided_meanwhile
+        night.open("button").reward_many([(decision, 50.0) for decision in ids])
+        times[0] = 20.0
+        button.reward(button.decide().id, 1.0)
+        assert button.fold(11.0) == 10
+        assert button._writer.backend.snapshots(button._writer.found.id)
+        with bl.Store(url, clock=lambda: times[0]) as fresh:
+            assert fresh.open("button").summary()["pulls"].sum() == 26
+            assert fresh.open("button").check(), str(button.check())
+
+
+@pytest.mark.parametrize("column", ["ids", "horizon", "blob"])
+def test_a_damaged_fold_is_an_error_and_is_named(clocked, times, store_url, column):
+    button, ids = played(clocked, times)
+    button.fold(8.5)
+    damaged = "'7a7a'" if column != "blob" else "zeroblob(20)" if store_url.startswith("sqlite") else "'\\x00'::bytea"
+    sql = f"UPDATE bootleader_folds SET {column} = {damaged}"
+    clocked._backend.write(lambda execute: execute(sql, ()))
+    with bl.Store(store_url) as other:
+        fresh = other.open("button")
+        assert reason_of(fresh.decide) == "damaged"
+        assert "damaged" in str(fresh.check())
+        assert reason_of(fresh.fold, times[0]) == "damaged"
+        if column == "ids":
+            assert reason_of(fresh.reward, ids[1], 1.0) == "damaged"

@@ -158,3 +158,38 @@ def test_statements_are_planned_once(tmp_path):
             planned.clear()
             button.reward(button.decide().id, float(number))
         assert not planned
+
+
+def test_a_large_transaction_that_others_have_overtaken_is_read_once(server, monkeypatch):
+    """It fills a whole part of the log. The horizon after it may not fall behind what was read before."""
+    import psycopg
+
+    for module in (_sql, _postgres):
+        monkeypatch.setattr(module, "READ_AT_ONCE", 6)
+    url = server.new_database()
+    button = bl.Store(url).create("button", bl.ReBoot(sigma_a=1.5), ["blue", "green"], seed=1)
+    backend, number = button._writer.backend, button._writer.found.id
+    sql = backend.insertion.replace("?", "%s")
+    rng, others = random.Random(1), 0
+    connections = [psycopg.connect(url) for _ in range(3)]
+    for place in range(12):
+        for connection, rows in zip(connections, rng.sample([1, 5, 6, 7, 20], 3), strict=True):
+            for row in range(rows):
+                event = new_event(
+                    Core(Kind.DECISION, f"held-{place}-{connections.index(connection)}-{row}", 0, arm=0, time=1.0),
+                    Rest(detail="recorded"),
+                )
+                connection.execute(sql, backend.inserted(number, event))
+            others += rows
+        for connection in rng.sample(connections, 3):
+            for _ in range(rng.randrange(4)):
+                button.reward(button.decide().id, 1.0)
+            connection.commit()
+    button.decide()
+    log = button.log()
+    assert len(log) == sum(arm.decisions for arm in button._writer.replica().state.arms) > others
+    assert log["reward"].count() == button.summary()["pulls"].sum()
+    assert button._writer.replica().state.events == 1 + len(log) + log["reward"].count()
+    assert button.check(), str(button.check())
+    for connection in connections:
+        connection.close()

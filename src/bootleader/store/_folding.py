@@ -41,13 +41,22 @@ def _fold_once(writer: Writer, before: float) -> int:
         return 0
     state = writer.fresh_replica(horizon).state
     decisions = list(backend.folding(experiment, horizon))
-    ids = {} if earlier is None else json.loads(earlier.ids)
+    ids = {} if earlier is None else _largest_numbers(earlier)
     for decision in decisions:
         tag, number = tag_and_number(decision)
         if tag:
             ids[tag] = max(number, ids.get(tag, 0))
-    folded = Fold(horizon, state.events, state.to_bytes(), json.dumps(ids))
+    text = json.dumps(ids)
+    folded = Fold(horizon, state.events, state.to_bytes(horizon, text), text)
     return backend.save_fold(experiment, folded, decisions, 0 if earlier is None else earlier.position)
+
+
+def _largest_numbers(fold: Fold) -> dict[str, int]:
+    """Of each tag of decision ids, the largest number that was folded."""
+    try:
+        return dict(json.loads(fold.ids))
+    except (ValueError, TypeError):
+        raise StoreError("the numbers of the decisions that were folded are damaged: restore them", "damaged") from None
 
 
 def is_folded(writer: Writer, decision_id: Any) -> bool:
@@ -56,4 +65,4 @@ def is_folded(writer: Writer, decision_id: Any) -> bool:
     if fold is None or not isinstance(decision_id, str):
         return False
     tag, number = tag_and_number(decision_id)
-    return 0 < number <= int(json.loads(fold.ids).get(tag, 0))
+    return 0 < number <= _largest_numbers(fold).get(tag, 0)

@@ -57,7 +57,14 @@ class Check:
 
 
 def check(writer: Writer, decisions: bool) -> Check:
-    """Check an experiment."""
+    """Check an experiment; again if events were folded meanwhile."""
+    while True:
+        before, found = writer.backend.fold_position(writer.found.id), _checked(writer, decisions)
+        if found or writer.backend.fold_position(writer.found.id) == before:
+            return found
+
+
+def _checked(writer: Writer, decisions: bool) -> Check:
     found = Check()
     made = _check_rows(writer, found)
     if found.problems:  # the state cannot be computed from a damaged log
@@ -109,11 +116,17 @@ def _check_states(writer: Writer, found: Check, made: list[Event]) -> None:
     replica = writer.first_replica()
     stations: list[tuple[str, Event | int]] = [(str(event.seen), event) for event in made if event.seen is not None]
     kept = backend.snapshots(experiment)
-    fold = backend.fold(experiment)
-    if fold is not None:  # what was decided before cannot be computed again
-        stations = [station for station in stations if backend.contains(station[0], fold.horizon)]
     found.snapshots = len(kept)
-    stations += [(horizon, position) for position, horizon in kept]
+    for position, horizon in kept:
+        if State.from_bytes(backend.snapshot(experiment, position), writer.settings, horizon) is not None:
+            stations.append((horizon, position))
+        else:
+            found.problems.append(
+                f"the snapshot after {position} events is damaged, or of another version: it is not used"
+            )
+    fold = backend.fold(experiment)
+    if fold is not None:  # what was decided before cannot be computed again, and no snapshot of that time is used
+        stations = [station for station in stations if backend.contains(station[0], fold.horizon)]
     order = backend.order(experiment, [horizon for horizon, _ in stations])
     for horizon, what in sorted(stations, key=lambda station: order[station[0]]):
         replica.sync(horizon)
@@ -122,11 +135,7 @@ def _check_states(writer: Writer, found: Check, made: list[Event]) -> None:
             found.audited += 1
             if not audit.agrees:
                 found.problems.append(f"decision {what.decision} (event {what.seq}): {audit.note}")
-            continue
-        blob = backend.snapshot(experiment, what)
-        if State.from_bytes(blob, writer.settings) is None:
-            found.problems.append(f"the snapshot after {what} events is damaged, or of another version: it is not used")
-        elif blob != replica.state.to_bytes():
+        elif backend.snapshot(experiment, what) != replica.state.to_bytes(horizon):
             found.problems.append(f"the snapshot after {what} events differs from the log")
     replica.sync()
     with writer.lock:

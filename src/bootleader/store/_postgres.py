@@ -272,11 +272,11 @@ class PostgresBackend(SqlBackend):
         if last is None:
             last = Snapshot.of(found[-1][-1], self._offset)
         if len(found) == READ_AT_ONCE:
-            return self._first(experiment, found, last)
+            return self._first(experiment, found, known, last)
         fold = int(found[0][-3] or 0)
         return News([row[:-3] for row in found] if found[0][0] is not None else [], str(last), False, fold)
 
-    def _first(self, experiment: int, found: list[Any], last: Snapshot) -> News:
+    def _first(self, experiment: int, found: list[Any], known: Snapshot, last: Snapshot) -> News:
         """The events of whole transactions: all but the last one read, or the only one."""
         cut = found[-1][-2]
         rows = [row[:-3] for row in found if row[-2] < cut]
@@ -285,12 +285,13 @@ class PostgresBackend(SqlBackend):
                 f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND txn = ? ORDER BY seq", (experiment, cut)
             )
             cut += 1
-        return News(
-            rows, str(Snapshot(cut, [number for number in last.xip if number < cut])), True, int(found[0][-3] or 0)
-        )
+        return News(rows, str(known.up_to(last, cut)), True, int(found[0][-3] or 0))
 
     def contains(self, horizon: str, other: str) -> bool:
-        return Snapshot.of(horizon).contains(Snapshot.of(other))
+        try:
+            return Snapshot.of(horizon).contains(Snapshot.of(other))
+        except ValueError:  # a damaged row
+            return False
 
     def order(self, experiment: int, horizons: Iterable[str]) -> dict[str, int]:
         return ranks(self.rows, experiment, horizons)

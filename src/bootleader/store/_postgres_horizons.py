@@ -29,6 +29,12 @@ class Snapshot(NamedTuple):
         missing = itertools.chain(self.xip, range(self.xmax, other.xmax))
         return all(number in hidden for number in missing if number < other.xmax)
 
+    def up_to(self, later: Snapshot, number: int) -> Snapshot:
+        """What a reader has seen that had seen this, and then of a later snapshot all transactions below a number."""
+        if number > self.xmax:
+            return Snapshot(number, [each for each in later.xip if each < number])
+        return Snapshot(self.xmax, [each for each in self.xip if each >= number or each in later.xip])
+
     def with_transaction(self, number: int) -> Snapshot:
         """The same, and one transaction that began later: those that took an id between may still be running."""
         return Snapshot(number + 1, [*self.xip, *range(self.xmax, number)])

@@ -72,26 +72,32 @@ class Replica:
         self._is_torn = False
 
     def _load(self, upto: str | None) -> None:
-        """Take the newest snapshot that is sound and not too new, or what was folded, or nothing."""
+        """Take the newest snapshot that is sound and not too new, or what was folded, or nothing.
+
+        Events that were folded may be gone, so a snapshot has to contain them: the order of two snapshots in the log
+        does not say so.
+        """
         backend = self.backend
         self.state, self.horizon, self._saved, self._size = State(self.settings), backend.start, 0, 0
+        fold = backend.fold(self.experiment)
         for position, horizon in backend.snapshots(self.experiment) if self._use_snapshots else ():
             if upto is not None and not backend.contains(upto, horizon):
                 continue
+            if fold is not None and not backend.contains(horizon, fold.horizon):
+                continue
             blob = backend.snapshot(self.experiment, position)
-            state = State.from_bytes(blob, self.settings)
+            state = State.from_bytes(blob, self.settings, horizon)
             if state is not None and state.events == position:
                 self.state, self.horizon = state, horizon
                 self._saved, self._size = state.events, len(blob)
                 return
-        fold = backend.fold(self.experiment)
         if fold is None:
             return
-        if upto is not None and not backend.contains(upto, fold.horizon):
-            raise StoreError("the events up to there were folded into a snapshot", "folded")
-        folded = State.from_bytes(fold.blob, self.settings)
+        folded = State.from_bytes(fold.blob, self.settings, fold.horizon, fold.ids)
         if folded is None or folded.events != fold.position:
             raise StoreError("the snapshot that old events were folded into is damaged: restore it", "damaged")
+        if upto is not None and not backend.contains(upto, fold.horizon):
+            raise StoreError("the events up to there were folded into a snapshot", "folded")
         self.state, self.horizon, self._saved = folded, fold.horizon, fold.position
 
     def sync(self, upto: str | None = None) -> int:
@@ -179,7 +185,7 @@ class Replica:
 
     def snapshot(self) -> tuple[int, str, bytes]:
         """Position, horizon and bytes of a snapshot of the present state."""
-        blob = self.state.to_bytes()
+        blob = self.state.to_bytes(self.horizon)
         self._saved, self._size = self.state.events, len(blob)
         return self.state.events, self.horizon, blob
 

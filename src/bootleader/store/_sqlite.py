@@ -290,7 +290,10 @@ class SqliteBackend(SqlBackend):
         return News(found, str(found[-1][0]) if found else after, len(found) == limit, int(fold))
 
     def contains(self, horizon: str, other: str) -> bool:
-        return int(horizon) >= int(other)
+        try:
+            return int(horizon) >= int(other)
+        except ValueError:  # a damaged row
+            return False
 
     def order(self, experiment: int, horizons: Iterable[str]) -> dict[str, int]:
         return {horizon: int(horizon) for horizon in horizons}

@@ -24,7 +24,13 @@ DECISION, CHANGE, ASSIGNMENT = int(Kind.DECISION), int(Kind.CHANGE), int(Kind.AS
 VALUES: Final = frozenset({Kind.REWARD, Kind.AMENDMENT, Kind.ADDITION, Kind.WITHDRAWAL})
 
 WITH_MODELS: Final = 3
+CHECKSUM_BYTES: Final = 16  # of a snapshot
 Row = Sequence[Any]  # seq, the core columns, detail, context
+
+
+def _checksum(packed: bytes, beside: Sequence[str]) -> bytes:
+    texts = "".join(f"{text}\0" for text in beside).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(packed + texts, digest_size=CHECKSUM_BYTES).digest()
 
 
 class OpenDecisions:
@@ -331,8 +337,8 @@ class State:
 
     # Snapshots -----------------------------------------------------------------------------------------------------
 
-    def to_bytes(self) -> bytes:
-        """The state as a snapshot keeps it."""
+    def to_bytes(self, *beside: str) -> bytes:
+        """The state as a snapshot keeps it, with a checksum of it and of the texts that are kept beside it."""
         import msgspec
 
         body: list[Any] = [
@@ -351,15 +357,15 @@ class State:
             models = [None if arm.model is None else arm.model.to_plain() for arm in self.arms]
             body.append([self.features.as_plain(), None if self.shared is None else self.shared.to_plain(), models])
         packed = msgspec.msgpack.encode([FORMAT if self.features is None else WITH_MODELS, body])
-        return hashlib.blake2b(packed, digest_size=16).digest() + packed
+        return _checksum(packed, beside) + packed
 
     @classmethod
-    def from_bytes(cls, blob: bytes, settings: Settings) -> State | None:
-        """The state of a snapshot, or None if it is damaged or of another version."""
+    def from_bytes(cls, blob: bytes, settings: Settings, *beside: str) -> State | None:
+        """The state of a snapshot, or None if it, or a text beside it, is damaged or of another version."""
         import msgspec
 
-        digest, packed = blob[:16], blob[16:]
-        if hashlib.blake2b(packed, digest_size=16).digest() != digest:
+        packed = blob[CHECKSUM_BYTES:]
+        if _checksum(packed, beside) != blob[:CHECKSUM_BYTES]:
             return None
         number, body = msgspec.msgpack.decode(packed)
         if number != (FORMAT if settings.features is None else WITH_MODELS):
