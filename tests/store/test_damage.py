@@ -85,3 +85,54 @@ def test_settings_of_a_newer_library_are_refused(store, button):
     assert reason_of(store.open, "button") == "version"
     change(button, "UPDATE bootleader_experiments SET settings = 'nothing'")
     assert reason_of(store.open, "button") == "damaged"
+
+
+def test_the_log_is_readable_in_a_process_that_had_not_read_it(store_url, button):
+    ids = button.log()["id"].tolist()
+    arms = button.log()["arm"].tolist()
+    change(button, "UPDATE bootleader_events SET arm = 1 - arm WHERE kind = 1 AND seq = 4")
+    with bl.Store(store_url) as other:
+        fresh = other.open("button")
+        assert reason_of(fresh.decide) == "damaged"
+        log = fresh.log()
+        assert log["id"].tolist() == [ids[0], ids[2]]
+        assert log["arm"].tolist() == [arms[0], arms[2]]
+        assert fresh.open_decisions == {}
+
+
+@pytest.mark.parametrize("damaged", ["5", "zz", "-1", "1:2"])
+def test_a_snapshot_with_another_horizon_is_not_used(store_url, button, damaged):
+    writer = button._writer
+    with writer.lock:
+        writer.replica().save_snapshot()
+    for value in range(10):
+        button.reward(button.decide().id, float(value))
+    change(button, f"UPDATE bootleader_snapshots SET horizon = '{damaged}'")
+    with bl.Store(store_url) as other:
+        fresh = other.open("button")
+        assert fresh.summary()["pulls"].sum() == 13
+        assert "damaged" in str(fresh.check())
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"half_life": null', '"half_life": "x"'),
+        ('"traffic": null', '"traffic": 3'),
+        ('"maximize": true', '"maximize": 7'),
+        ('"seed": "0', '"seed": "1'),
+        ('"max_age"', '"max_old"'),
+        ('"policy": {', '"policy": [{'),
+    ],
+)
+@pytest.mark.parametrize("has_checksum", [True, False])
+def test_damaged_settings_are_an_error(store, button, before, after, has_checksum):
+    text = button._writer.found.settings
+    assert before in text
+    text = text.replace(before, after)
+    if not has_checksum:
+        if "seed" in before:
+            return  # another seed cannot be told from the right one
+        text = text[: text.index(', "crc"')] + "}"
+    change(button, f"UPDATE bootleader_experiments SET settings = '{text}'")
+    assert reason_of(store.open, "button") == "damaged"

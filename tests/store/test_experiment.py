@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import threading
 
 import pytest
@@ -313,3 +314,30 @@ def test_asyncio_is_not_blocked(button):
         return await asyncio.gather(*(button.adecide() for _ in range(5)))
 
     assert len({decision.id for decision in asyncio.run(visits())}) == 5
+
+
+@pytest.mark.parametrize("policy", [bl.AdaptiveReBoot(), bl.UCB1()], ids=repr)
+def test_an_agent_that_forgets_moves_in_and_out(memory, policy):
+    """What it knows does not fade a second time."""
+    rng = random.Random(1)
+    agent = bl.Agent(policy, ["a", "b", "c"], seed=1, half_life=30.0)
+    for _ in range(400):
+        decision = agent.decide()
+        agent.reward(decision.id, rng.gauss(float(decision.arm == "b"), 1.0))
+    moved = memory.import_agent("moved", agent)
+    before = agent.summary()
+    for after in (moved.summary(), moved.export().summary()):
+        for column in ("pulls", "weight", "mean"):
+            assert after[column].tolist() == pytest.approx(before[column].tolist(), rel=0.03), column  # steps of a 32nd
+    assert moved.check(), str(moved.check())
+
+
+def test_the_answer_to_a_creation_was_lost(store, monkeypatch):
+    """The connection broke after the commit, so that the call was made again."""
+    backend, create = store._backend, store._backend.create
+    monkeypatch.setattr(backend, "create", lambda *args: (create(*args), create(*args))[1])
+    button = store.create("button", bl.AdaptiveReBoot(), ["a", "b"])
+    button.reward(button.decide().id, 1.0)
+    assert button.check(), str(button.check())
+    monkeypatch.undo()
+    assert reason_of(store.create, "button", bl.AdaptiveReBoot(), ["a", "b"]) == "exists"

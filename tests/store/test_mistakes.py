@@ -124,3 +124,59 @@ def test_rewards_of_another_shape(memory):
 def test_a_verdict_without_arms(memory):
     with pytest.raises(ValueError, match="at least two arms, got 0"):
         memory.create("button", bl.UCB1(), []).verdict()
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800", "a\udfff"])
+def test_ids_that_no_database_holds_are_unknown(store, text):
+    button = store.create("button", bl.AdaptiveReBoot(), ["a", "b"], seed=1)
+    button.reward(button.decide().id, 1.0)
+    for call in (button.audit, button.withdraw, store.open, store.remove):
+        assert refusal(call, text)[0] == "unknown"
+    for call in (button.reward, button.amend, button.add):
+        assert refusal(call, text, 1.0)[0] == "unknown"
+    assert refusal(button.reward_many, [(text, 1.0)])[0] == "unknown"
+    with pytest.raises(ValueError, match="unit must have no control characters"):
+        button.decide(unit=text)
+    with pytest.raises(ValueError, match="event must have no control characters"):
+        button.reward(button.decide().id, 1.0, event=text)
+    assert button.check(), str(button.check())
+
+
+def test_units_that_agents_take(store):
+    """A space that does not break, and an emoji of several parts."""
+    rules = bl.Traffic(sticky=True)
+    agent = bl.Agent(bl.AdaptiveReBoot(), ["a", "b"], seed=1, traffic=rules)
+    units = ["J\N{NO-BREAK SPACE}D", "\N{MAN}\N{ZERO WIDTH JOINER}\N{WOMAN}"]
+    arms = [agent.decide(unit=unit).arm for unit in units]
+    button = store.import_agent("button", agent)
+    assert [button.decide(unit=unit).arm for unit in units] == arms
+    assert button.check(), str(button.check())
+
+
+def test_an_agent_with_a_unit_that_no_database_holds(store):
+    agent = bl.Agent(bl.AdaptiveReBoot(), ["a", "b"], seed=1, traffic=bl.Traffic(sticky=True))
+    agent.decide(unit="a\0b")
+    with pytest.raises(ValueError, match="unit must have no control characters"):
+        store.import_agent("button", agent)
+    assert store.list() == []
+
+
+@pytest.mark.parametrize("now", [1e11, 1e13, -1e10])
+def test_a_clock_that_shows_no_date(store_url, now):
+    with bl.Store(store_url, clock=lambda: now) as store:
+        button = store.create("button", bl.AdaptiveReBoot(), ["a", "b"], seed=1)
+        decision = button.decide()
+        log = button.log()
+        assert log["id"].tolist() == [decision.id]
+        assert list(button.open_decisions) == [decision.id]
+        assert log["time"].isna().all() or abs(log["time"].iloc[0].timestamp() - now) < 1.0
+        assert button.check(), str(button.check())
+
+
+def test_a_number_of_a_file_is_plain(memory, tmp_path):
+    from bootleader.store._many_rewards import read_file
+
+    path = tmp_path / "rewards.csv"
+    path.write_text("decision,reward\na-1,1_000\n")
+    with pytest.raises(ValueError, match=r"line 2 of .* reward must be a number, got '1_000'"):
+        read_file(str(path), "decision", "reward", None, (-math.inf, math.inf))

@@ -18,6 +18,7 @@ from bootleader.agent.agent import Agent
 from bootleader.agent.traffic import Traffic
 from bootleader.store._events import Core, Event, Kind, Rest, Side, new_event
 from bootleader.store._model_sums import LoggedContext, plain_model
+from bootleader.store._rewards import LONGEST_UNIT, checked_id
 from bootleader.store._settings import Settings
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def imported(agent: Any, traffic: Traffic | None) -> tuple[Settings, dict[str, A
             for decision_id, decision in ledger.awaited()
             if decision.arm in numbers
         ]  # fmt: skip
+        for unit in ledger.units:
+            checked_id("unit", unit, LONGEST_UNIT)
         events += [
             new_event(
                 Core(Kind.ASSIGNMENT, f"#unit-{place}", 0, numbers[kept.arm], time=kept.time),

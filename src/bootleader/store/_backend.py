@@ -64,6 +64,10 @@ class Backend(ABC):
         """Mark an experiment as removed; its name is free again, and its rows go when the store is vacuumed."""
 
     @abstractmethod
+    def check_there(self, experiment: int) -> None:
+        """Raise ``StoreError`` if an experiment was removed."""
+
+    @abstractmethod
     def append(self, experiment: int, events: Sequence[Event], fold: int | None = None) -> None:
         """Write events durably, all or none.
 
@@ -86,8 +90,12 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def append_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None = None) -> bool:
-        """As :meth:`append`, for an event of a decision: False if the decision is not there, or no more."""
+    def append_to(self, experiment: int, event: Event, changes: int, meanwhile: Meanwhile | None = None) -> bool:
+        """As :meth:`append`, for an event of a decision.
+
+        False if the decision is not there, or no more; or if the experiment was changed more often than ``changes``
+        times: an arm may have been removed.
+        """
 
     @abstractmethod
     def append_next(

@@ -40,5 +40,10 @@ class StoreError(Exception):
         return type(self), (str(self), self.reason)
 
 
+def removed() -> StoreError:
+    """What to raise when an experiment is gone."""
+    return StoreError("the experiment was removed from the store", "removed")
+
+
 class DuplicateKey(Exception):  # noqa: N818  (no error of the caller's)
     """A row with one of the unique keys is in the log; internal, always handled."""

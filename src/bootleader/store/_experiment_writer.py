@@ -14,7 +14,7 @@ from bootleader.agent._contextual_core import checked_context
 from bootleader.agent._decisions import Decision, Receipt
 from bootleader.store._backend import Backend, Found, Meanwhile
 from bootleader.store._choice import Choice
-from bootleader.store._errors import DuplicateKey, StoreError
+from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import EXPERIMENT, Core, Event, Kind, Rest, Side, new_event
 from bootleader.store._folding import is_folded
 from bootleader.store._ids import DecisionIds
@@ -48,6 +48,7 @@ class Writer:
         self.lock = threading.RLock()
         self.ids = DecisionIds()
         self._replica: Replica | None = None
+        self._changed: State | None = None  # where there is no replica: by the changes of the experiment alone
         _writers.add(self)
 
     def replica(self) -> Replica:
@@ -80,7 +81,7 @@ class Writer:
         """
         try:
             if to_decision:
-                return self.backend.append_to(self.found.id, event)
+                return self.backend.append_to(self.found.id, event, self._changes_known())
             self.backend.append(self.found.id, [event])
             if self._replica is not None:
                 self._replica.count_appended()
@@ -195,7 +196,9 @@ class Writer:
         first = self._first_reward(decision_id, amount, event, now) if kind == Kind.REWARD else None
         if first is not None and self._append_first(first, self._expectation(first, now)):
             return self._receipt(first.arm, Receipt.COUNTED)
-        for _ in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                self._learn_changes()
             chain = self.backend.chain(self.found.id, decision_id)
             if not chain or chain[0].kind != Kind.DECISION:
                 raise self.unknown(decision_id)
@@ -245,7 +248,7 @@ class Writer:
         if replica is not None and replica.is_alone and self._append_next(replica, event, meanwhile):
             return True
         try:
-            is_written = self.backend.append_to(self.found.id, event, meanwhile)
+            is_written = self.backend.append_to(self.found.id, event, self._changes_known(), meanwhile)
         except DuplicateKey:
             return False
         if replica is not None and is_written:
@@ -263,12 +266,43 @@ class Writer:
             )
 
     def _receipt(self, arm: int, receipt: Receipt) -> Receipt:
+        known = self._state_known().arms
+        return Receipt.ARM_REMOVED if arm < len(known) and known[arm].removed else receipt
+
+    # A reward is appended under the condition that this process knows all changes of the experiment.
+
+    def changes_alone(self) -> State:
+        """A state to which the changes of the experiment were applied, and no other event."""
+        state = State(self.settings)
+        changes = self.backend.chain(self.found.id, EXPERIMENT)
+        if not changes:
+            raise removed()
+        state.apply([(event.seq, *event[1:11], event.detail, event.context) for event in changes])
+        return state
+
+    def _state_known(self) -> State:
+        """The replica's state; without a replica, what changes alone make of it."""
+        replica = self._replica
+        if replica is not None:
+            return replica.state
         with self.lock:
-            known = self._replica.state.arms if self._replica is not None else []
-            return Receipt.ARM_REMOVED if arm < len(known) and known[arm].removed else receipt
+            if self._changed is None:
+                self._changed = self.changes_alone()
+            return self._changed
+
+    def _changes_known(self) -> int:
+        return self._state_known().changes
+
+    def _learn_changes(self) -> None:
+        """Read what has changed."""
+        with self.lock:
+            self._changed = None
+            if self._replica is not None:
+                self.replica()
 
     def unknown(self, decision_id: str) -> StoreError:
         """What to raise for a decision that is not in the log."""
+        self.backend.check_there(self.found.id)
         if is_folded(self, decision_id):
             return StoreError(
                 f"decision {shown(decision_id)} and its reward were folded into a snapshot: they can no longer be "

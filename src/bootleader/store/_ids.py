@@ -7,6 +7,11 @@ import os
 import secrets
 
 
+def can_be_stored(text: str) -> bool:
+    """Whether a database can hold a text: without NUL, and without half of a pair of surrogates."""
+    return "\0" not in text and (text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text))
+
+
 def new_tag() -> str:
     """A tag that no other process has."""
     return secrets.token_hex(6)

@@ -82,10 +82,10 @@ class LogCalls:
         Returns
         -------
         DataFrame
-            For each decision ``id``, ``time``, ``arm``, ``probability``, ``reward`` (NaN while it is open), ``unit``,
-            ``holdout`` and ``origin``; :func:`bootleader.verdict` and :func:`bootleader.evaluate` take those with a
-            reward. If the experiment has features, a column such as ``context.device`` for each; with features of
-            arms, those of the chosen arm.
+            For each decision ``id``, ``time`` (NaT if it is no date), ``arm``, ``probability``, ``reward`` (NaN while
+            it is open), ``unit``, ``holdout`` and ``origin``. :func:`bootleader.verdict` and
+            :func:`bootleader.evaluate` take those with a reward. If the experiment has features, a column such as
+            ``context.device`` for each; with features of arms, those of the chosen arm.
         """
         from bootleader.store._tables_and_verdicts import decisions_table, events_table
 

@@ -181,6 +181,8 @@ def _parsed(rows: Any, places: list[int], path: str, accepted: Range) -> tuple[l
 
 def _number(text: str) -> float:
     try:
+        if "_" in text:  # a number in Python, and in no file
+            raise ValueError
         return float(text)
     except ValueError:
         raise ValueError(f"reward must be a number, got {shown(text)}") from None

@@ -19,8 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bootleader.store._backend import Meanwhile, News
-from bootleader.store._errors import DuplicateKey, StoreError
+from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import COLUMNS, Event
+from bootleader.store._ids import can_be_stored
 from bootleader.store._postgres_connections import Connections
 from bootleader.store._postgres_horizons import Snapshot, last_transaction, next_transaction, ranks
 from bootleader.store._postgres_sql import INSERTION, INSERTION_TO, WITHIN, news_query, next_insertion
@@ -48,6 +49,8 @@ LASTING: Final = (
 # Every query reads a few rows by an index. Left to itself, PostgreSQL plans a query with an array of transactions anew
 # in each call, which takes four times as long as executing it, and plans to read all of a table while it is small.
 PLANS: Final = ("SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off")
+# Every statement sees what was committed before it, whatever the server's default is.
+ISOLATION: Final = "SET default_transaction_isolation = 'read committed'"
 
 
 class PostgresBackend(SqlBackend):
@@ -102,7 +105,7 @@ class PostgresBackend(SqlBackend):
         connection.deadline = time.monotonic() + self.timeout
         try:
             connection.execute(f"SET lock_timeout = {round(self.timeout * 1000)}")
-            for setting in PLANS:
+            for setting in (*PLANS, ISOLATION):
                 connection.execute(setting)
             if connection.execute("SHOW synchronous_commit").fetchone() in (("off",), ("local",)):
                 connection.execute("SET synchronous_commit = on")  # a decision is durable before it is answered
@@ -226,10 +229,10 @@ class PostgresBackend(SqlBackend):
                 return len(rows)
 
         if self._with_statements(insert, is_short=len(rows) == 1) != len(rows):
-            raise self.removed(experiment)
+            raise removed()
 
-    def _insert_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None) -> bool:
-        args = (*self.inserted(experiment, event), event.decision)
+    def _insert_to(self, experiment: int, event: Event, changes: int, meanwhile: Meanwhile | None) -> bool:
+        args = (*self.inserted(experiment, event), changes, event.decision)
         done = self._with_statements(lambda statements: statements.execute(INSERTION_TO, args, meanwhile))
         return done.command_tuples == 1
 
@@ -331,7 +334,7 @@ class PostgresBackend(SqlBackend):
             "ORDER BY decision, version"
         )
         found: dict[str, list[Event]] = {}
-        for row in self.rows(sql, (experiment, list(decisions))):
+        for row in self.rows(sql, (experiment, list(filter(can_be_stored, decisions)))):
             found.setdefault(row[2], []).append(intact(Event(*row)))
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from bootleader.store._events import COLUMNS
+from bootleader.store._events import COLUMNS, EXPERIMENT
 from bootleader.store._sql import READ
 
 TYPES: Final = {
@@ -25,7 +25,10 @@ _DECISION_IS_THERE: Final = (  # and cannot be folded before the event is commit
     " AND EXISTS (SELECT 1 FROM bootleader_events d WHERE d.experiment = bootleader_experiments.id "
     "AND d.decision = ? AND d.version = 0 FOR KEY SHARE)"
 )
-INSERTION_TO: Final = INSERTION + _DECISION_IS_THERE
+INSERTION_TO: Final = (
+    f"{INSERTION} AND NOT EXISTS (SELECT 1 FROM bootleader_events c WHERE c.experiment = bootleader_experiments.id "
+    f"AND c.decision = '{EXPERIMENT}' AND c.version > ?::int){_DECISION_IS_THERE}"
+)
 
 
 @cache

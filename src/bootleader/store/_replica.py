@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from bootleader.store._backend import Backend
 from bootleader.store._context_choice import chooser_of
-from bootleader.store._errors import DuplicateKey, StoreError
+from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import EXPERIMENT, Event, Kind
 from bootleader.store._model_sums import context_of_reward
 from bootleader.store._settings import Settings
@@ -124,6 +124,8 @@ class Replica:
             self._is_torn = False
             self._remember(news.rows[-RECENT:])
             applied += len(news.rows)
+        if upto is None and not self.state.changes:  # not even the one that created it
+            raise removed()
         if self.state.reload:
             self._reload()
         self._alone = self._alone + 1 if applied == self._appended else 0

@@ -8,6 +8,7 @@ amendment that overtakes its reward still counts.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -20,6 +21,8 @@ from bootleader.store._events import Core, Event, Kind, Rest, new_event
 from bootleader.store._model_sums import context_of_reward
 
 LONGEST_ID: Final = 200  # characters of an event id
+LONGEST_UNIT: Final = 1_000
+NOT_IN_IDS: Final = ("Cc", "Cs", "Zl", "Zp")  # control characters, half surrogates, ends of lines and paragraphs
 MOST_BYTES: Final = 2_000  # of an id in UTF-8: PostgreSQL has no index of much longer ones
 Range = tuple[float, float]  # the smallest and the largest reward that a policy takes
 ANY: Final[Range] = (-math.inf, math.inf)
@@ -36,8 +39,8 @@ def checked_id(what: str, value: Any, longest: int = LONGEST_ID) -> str:
     """An id that every database can hold."""
     if not isinstance(value, str) or not 0 < len(value) <= longest:
         raise TypeError(f"{what} must be a string of 1 to {longest} characters, got {shown(value)}")
-    if "\0" in value or not value.isprintable():
-        raise ValueError(f"{what} must be of printable characters, got {shown(value)}")
+    if not value.isprintable() and any(unicodedata.category(letter) in NOT_IN_IDS for letter in value):
+        raise ValueError(f"{what} must have no control characters, got {shown(value)}")
     if len(value) * 4 > MOST_BYTES and len(value.encode()) > MOST_BYTES:
         raise ValueError(f"{what} must have at most {MOST_BYTES:,} bytes in UTF-8, got {shown(value)}")
     return str(value)

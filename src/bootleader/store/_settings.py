@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import secrets
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -115,14 +116,14 @@ class Settings:
         }  # fmt: skip
         if self.features is not None:
             body["features"] = [self.features.as_plain(), self.features.intercept, self.features.of_arms]
-        return json.dumps(body, allow_nan=False)
+        return json.dumps({**body, "crc": _checksum(body)}, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str, extra: Sequence[type[Policy]]) -> Settings:
         """The settings of a document."""
         try:
-            body = json.loads(text)
-            number = body["format"]
+            body = dict(json.loads(text))
+            crc, number = body.pop("crc", None), body["format"]
         except (ValueError, TypeError, KeyError) as error:
             raise StoreError(f"the settings of the experiment are damaged: {shown(error)}", "damaged") from None
         if number not in (FORMAT, WITH_FEATURES):
@@ -130,14 +131,20 @@ class Settings:
                 f"the settings have format {shown(number)} and this library reads up to {WITH_FEATURES}: update it",
                 "version",
             )
+        if crc is not None and crc != _checksum(body):
+            raise StoreError("the settings of the experiment do not match their checksum: restore them", "damaged")
         try:
             traffic = None if body["traffic"] is None else Traffic.from_parameters(body["traffic"])
             kinds = (*map(type, CONTEXTUAL_POLICIES), *extra)
             policy = policy_of(body["policy"]["name"], body["policy"]["parameters"], kinds)
             features = Features.from_plain(*body["features"]) if number == WITH_FEATURES else None
-            return cls(
+            return cls.of(
                 policy, int(body["seed"], 16), body["maximize"], body["half_life"], traffic, body["max_age"],
                 body["probabilities"], features,
             )  # fmt: skip
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise StoreError(f"the settings of the experiment cannot be read: {shown(error)}", "damaged") from None
+
+
+def _checksum(body: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(body, allow_nan=False).encode())

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from bootleader._core.printable_text import shown
 from bootleader.store._backend import Backend, Fold, Found, Meanwhile
-from bootleader.store._errors import DuplicateKey, StoreError
+from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import COLUMNS, CORE, Event, Kind, Side
+from bootleader.store._ids import can_be_stored
 from bootleader.store._schema import VERSION, statements
 
 READ: Final = ", ".join(("seq", *CORE, "detail", "context"))
@@ -132,6 +133,8 @@ class SqlBackend(Backend):
         return Found(self.write(work), name, settings, now)
 
     def find(self, name: str) -> Found | None:
+        if not can_be_stored(name):
+            return None
         found = self.rows("SELECT id, name, settings, created FROM bootleader_experiments WHERE name = ?", (name,))
         return Found(*found[0]) if found else None
 
@@ -147,9 +150,8 @@ class SqlBackend(Backend):
             )
         )
 
-    def removed(self, experiment: int) -> StoreError:
-        """What to raise when an experiment is gone."""
-        return StoreError(f"experiment {experiment} was removed from the store", "removed")
+    def check_there(self, experiment: int) -> None:
+        _check_there(self.rows, experiment)
 
     # Events --------------------------------------------------------------------------------------------------------
 
@@ -162,22 +164,24 @@ class SqlBackend(Backend):
     exclusive_lock = ""  # what keeps others from locking a row that was read, until the transaction ends
 
     @abstractmethod
-    def _insert_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None) -> bool:
-        """Write an event if its decision is there; whether it was."""
+    def _insert_to(self, experiment: int, event: Event, changes: int, meanwhile: Meanwhile | None) -> bool:
+        """Write an event if its decision is there and there are no more changes; whether that was so."""
 
-    def append_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None = None) -> bool:
-        if self._insert_to(experiment, event, meanwhile):
+    def append_to(self, experiment: int, event: Event, changes: int, meanwhile: Meanwhile | None = None) -> bool:
+        if self._insert_to(experiment, event, changes, meanwhile):
             return True
-        if not self.rows("SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL", (experiment,)):
-            raise self.removed(experiment)
+        self.check_there(experiment)
         return False
 
     def chain(self, experiment: int, decision: str) -> list[Event]:
+        if not can_be_stored(decision):
+            return []
         sql = f"SELECT {ALL} FROM bootleader_events WHERE experiment = ? AND decision = ? ORDER BY version"
         return [intact(Event(*row)) for row in self.rows(sql, (experiment, decision))]
 
     def chains(self, experiment: int, decisions: Sequence[str]) -> dict[str, list[Event]]:
         found: dict[str, list[Event]] = {}
+        decisions = list(filter(can_be_stored, decisions))
         for start in range(0, len(decisions), AT_ONCE):
             some = decisions[start : start + AT_ONCE]
             marks = ", ".join("?" for _ in some)
@@ -226,7 +230,12 @@ class SqlBackend(Backend):
             "INSERT INTO bootleader_snapshots (experiment, position, horizon, blob) VALUES (?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING"
         )
-        self.write(lambda execute: execute(sql, (experiment, position, horizon, blob)))
+
+        def work(execute: Execute) -> None:
+            _check_there(execute, experiment)
+            execute(sql, (experiment, position, horizon, blob))
+
+        self.write(work)
 
     def snapshots(self, experiment: int) -> list[tuple[int, str]]:
         sql = "SELECT position, horizon FROM bootleader_snapshots WHERE experiment = ? ORDER BY position DESC"
@@ -285,7 +294,7 @@ class SqlBackend(Backend):
 
     def save_fold(self, experiment: int, fold: Fold, decisions: Sequence[str], earlier: int) -> int:
         def work(execute: Execute) -> int:
-            execute(f"SELECT id FROM bootleader_experiments WHERE id = ?{self.exclusive_lock}", (experiment,))
+            _check_there(execute, experiment, self.exclusive_lock)
             self.check_fold(execute, experiment, earlier)
             before = _count(execute, experiment)
             execute("DELETE FROM bootleader_folds WHERE experiment = ?", (experiment,))
@@ -321,6 +330,11 @@ class SqlBackend(Backend):
                 for table in ("events", "snapshots", "folds"):
                     execute(f"DELETE FROM bootleader_{table} WHERE experiment = ?", (number,))
                 execute("DELETE FROM bootleader_experiments WHERE id = ?", (number,))
+            for table in ("snapshots", "folds"):  # a process that was late may have written some
+                execute(
+                    f"DELETE FROM bootleader_{table} WHERE experiment NOT IN (SELECT id FROM bootleader_experiments)",
+                    (),
+                )
             return count
 
         return int(self.write(work))
@@ -333,6 +347,11 @@ class SqlBackend(Backend):
             sql = f"SELECT event, decision FROM bootleader_events WHERE experiment = ? AND event IN ({marks})"
             found.update(self.rows(sql, (experiment, *some)))
         return found
+
+
+def _check_there(execute: Execute, experiment: int, lock: str = "") -> None:
+    if not execute(f"SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL{lock}", (experiment,)):
+        raise removed()
 
 
 def _fold_position(execute: Execute, experiment: int) -> int:

@@ -28,7 +28,7 @@ import apsw
 from bootleader._core.printable_text import shown
 from bootleader.store._backend import Meanwhile, News
 from bootleader.store._compute_thread import background
-from bootleader.store._errors import DuplicateKey, StoreError
+from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._schema import SQLITE
 from bootleader.store._sql import OF_BANDIT, READ_AT_ONCE, Execute, SqlBackend
@@ -238,12 +238,13 @@ class SqliteBackend(SqlBackend):
         with self._lock:
             written = self._guarded(insert) if len(events) == 1 and fold is None else self.write(insert_many)
         if written != len(events):
-            raise self.removed(experiment)
+            raise removed()
 
-    def _insert_to(self, experiment: int, event: Event, meanwhile: Meanwhile | None) -> bool:
+    def _insert_to(self, experiment: int, event: Event, changes: int, meanwhile: Meanwhile | None) -> bool:
+        args = (*self.inserted(experiment, event), changes)
         self._submit(meanwhile)
         with self._lock:
-            return bool(self._guarded(lambda: self._is_written(INSERTION_TO, self.inserted(experiment, event))))
+            return bool(self._guarded(lambda: self._is_written(INSERTION_TO, args)))
 
     def _submit(self, meanwhile: Meanwhile | None) -> None:
         """Let another thread do something: this one is waiting for the disk."""

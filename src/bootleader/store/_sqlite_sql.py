@@ -9,16 +9,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from bootleader.store._events import COLUMNS
+from bootleader.store._events import COLUMNS, EXPERIMENT
 from bootleader.store._sql import READ
 
-# Parameters: ?1 is the experiment, then come the columns of an event, the horizon and the position of the fold.
+# Parameters: ?1 is the experiment, then come the columns of an event; then the number of changes of the experiment, or
+# the horizon and the position of the fold.
+_CHANGES: Final = f"?{len(COLUMNS) + 2}"
 _HORIZON: Final = f"?{len(COLUMNS) + 2}"
 _FOLD: Final = f"?{len(COLUMNS) + 3}"
 _DECISION: Final = f"?{COLUMNS.index('decision') + 2}"
 
 _DECISION_IS_THERE: Final = (  # an event is not appended to a decision that was folded meanwhile
     f" AND EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = ?1 AND decision = {_DECISION} AND version = 0)"
+)
+_NO_MORE_CHANGES: Final = (
+    f" AND NOT EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = ?1 AND decision = '{EXPERIMENT}' "
+    f"AND version > {_CHANGES})"
 )
 _NOTHING_NEW: Final = (
     f" AND NOT EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = ?1 AND seq > {_HORIZON}) AND "
@@ -37,7 +43,7 @@ def _insertion(seq: str, conditions: str = "") -> str:
 _LAST: Final = "(SELECT coalesce(max(seq), 0) + 1 FROM bootleader_events WHERE experiment = ?1)"
 
 INSERTION: Final = _insertion(_LAST)
-INSERTION_TO: Final = _insertion(_LAST, _DECISION_IS_THERE)
+INSERTION_TO: Final = _insertion(_LAST, _DECISION_IS_THERE + _NO_MORE_CHANGES)
 NEXT_INSERTION: Final = _insertion(f"{_HORIZON} + 1", _NOTHING_NEW)
 NEXT_INSERTION_TO: Final = _insertion(f"{_HORIZON} + 1", _NOTHING_NEW + _DECISION_IS_THERE)
 

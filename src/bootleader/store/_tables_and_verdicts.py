@@ -108,9 +108,8 @@ def decisions_table(writer: Writer) -> pd.DataFrame:
     """A row for each decision, with its reward."""
     import pandas as pd
 
-    with writer.lock:
-        state = writer.replica().state
-        names, features = [arm.name for arm in state.arms], state.features
+    state = writer.changes_alone()  # a damaged row of a decision does not matter here
+    names, features = [arm.name for arm in state.arms], state.features
     made: dict[str, Event] = {}
     rewards: dict[str, float | None] = {}
     for event in writer.backend.events(writer.found.id):
@@ -130,7 +129,7 @@ def decisions_table(writer: Writer) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "id": [event.decision for event in events],
-            "time": pd.to_datetime([event.time for event in events], unit="s", utc=True),
+            "time": pd.to_datetime([event.time for event in events], unit="s", utc=True, errors="coerce"),
             "arm": [names[event.arm] if event.arm < len(names) else None for event in events],
             "probability": [math.nan if event.probability is None else event.probability for event in events],
             "reward": [math.nan if value is None else value for value in values],

@@ -19,7 +19,7 @@ from bootleader.store._arm_calls import ArmCalls
 from bootleader.store._events import Kind
 from bootleader.store._experiment_writer import Writer
 from bootleader.store._log_calls import LogCalls
-from bootleader.store._rewards import checked_id, checked_value
+from bootleader.store._rewards import LONGEST_UNIT, checked_id, checked_value
 from bootleader.store._state import State
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Experiment(ArmCalls, LogCalls):
         if unit is not None:
             if isinstance(unit, Mapping):
                 raise TypeError(f"give the context by its name, decide(context=...), got {shown(unit)} as the unit")
-            unit = checked_id("unit", unit_of(unit), 1000)
+            unit = checked_id("unit", unit_of(unit), LONGEST_UNIT)
         elif self.traffic is not None and self.traffic.needs_unit and arm is None:
             raise ValueError("unit must be given: traffic is sticky or has a holdout")
         if arm is not None:

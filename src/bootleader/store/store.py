@@ -166,11 +166,20 @@ class Store:
         name = checked_id("name", name)
         now = self._clock()
         detail = json.dumps(change, allow_nan=False)
-        first = new_event(Core(Kind.CHANGE, EXPERIMENT, 1, time=now), Rest(detail=detail))
+        # What an agent has learnt is as of its round: with a half-life it would fade again from round 0 on.
+        first = new_event(
+            Core(Kind.CHANGE, EXPERIMENT, 1, round=change.get("rounds", 0), time=now), Rest(detail=detail)
+        )
+        text = settings.to_json()
         try:
-            found = self._backend.create(name, settings.to_json(), [first, *more], now)
+            found = self._backend.create(name, text, [first, *more], now)
         except DuplicateKey:
-            raise StoreError(f"there is an experiment {shown(name)} already: open it, or remove it", "exists") from None
+            made = self._backend.find(name)  # by this very call, if the answer to a commit was lost
+            if made is None or (made.settings, made.created) != (text, now):
+                raise StoreError(
+                    f"there is an experiment {shown(name)} already: open it, or remove it", "exists"
+                ) from None
+            found = made
         return self._experiment(found, settings)
 
     def open(self, name: str) -> Experiment:
