@@ -394,3 +394,13 @@ def test_a_damaged_fold_is_an_error_and_is_named(clocked, times, store_url, colu
         assert reason_of(fresh.fold, times[0]) == "damaged"
         if column == "ids":
             assert reason_of(fresh.reward, ids[1], 1.0) == "damaged"
+
+
+def test_a_damaged_row_is_not_folded_away(clocked, times):
+    """Also if the damage is in a column that a replica does not read."""
+    button, ids = played(clocked, times)
+    damage = "UPDATE bootleader_events SET probability = 0.25 WHERE decision = ?"
+    clocked._backend.write(lambda execute: execute(damage, (ids[1],)))
+    assert reason_of(button.fold, 8.5) == "damaged"
+    assert "is damaged" in str(button.check())
+    assert len(button.log(events=True)) == 1 + 12 + 9

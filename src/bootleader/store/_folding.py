@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bootleader.store._experiment_writer import Writer
 
 ATTEMPTS: Final = 10  # of a fold that others overtake
+AT_ONCE: Final = 5_000  # decisions whose rows are read at once
 
 
 def fold(writer: Writer, before: float) -> int:
@@ -41,6 +42,8 @@ def _fold_once(writer: Writer, before: float) -> int:
         return 0
     state = writer.fresh_replica(horizon).state
     decisions = list(backend.folding(experiment, horizon))
+    for start in range(0, len(decisions), AT_ONCE):  # a damaged row is named, and not deleted with the others
+        backend.chains(experiment, decisions[start : start + AT_ONCE])
     ids = {} if earlier is None else _largest_numbers(earlier)
     for decision in decisions:
         tag, number = tag_and_number(decision)

@@ -41,8 +41,8 @@ class LogCalls:
         Returns
         -------
         DataFrame
-            Without the units in the holdout; ``open`` counts decisions without a reward. If the experiment has
-            features, a row for each arm and term, with coefficients and standard errors, as of
+            Without the units in the holdout; ``open`` counts decisions without a reward, theirs too. If the experiment
+            has features, a row for each arm and term, with coefficients and standard errors, as of
             :meth:`ContextualAgent.summary`.
         """
         from bootleader.store._tables_and_verdicts import summary
