@@ -170,3 +170,13 @@ def test_statements_are_planned_once_and_read_by_indexes(server):
 
 def _results(statement, statements):
     return statements.connection.pgconn.exec_(statement)
+
+
+def test_a_server_whose_transactions_keep_their_first_snapshot(server):
+    """The store's do not: a file has to see at its end what was folded meanwhile."""
+    url = server.new_database() + "%20-cdefault_transaction_isolation%3Drepeatable%5C%20read"
+    with bl.Store(url) as store:
+        button = store.create("button", bl.UCB1(), ["a", "b"])
+        assert store._backend.write(lambda execute: execute("SHOW transaction_isolation", ())) == [("read committed",)]
+        button.reward(button.decide().id, 1.0)
+        assert button.check(), str(button.check())
