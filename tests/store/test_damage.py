@@ -136,3 +136,15 @@ def test_damaged_settings_are_an_error(store, button, before, after, has_checksu
         text = text[: text.index(', "crc"')] + "}"
     change(button, f"UPDATE bootleader_experiments SET settings = '{text}'")
     assert reason_of(store.open, "button") == "damaged"
+
+
+def test_a_damaged_row_keeps_no_other_reward_from_being_written(store_url, button):
+    """Though an arm was removed since the process has read the log, and it cannot read on."""
+    decision = button.decide()
+    with bl.Store(store_url) as other:
+        theirs = other.open("button")
+        theirs.reward(theirs.decide().id, 1.0)
+        theirs.remove_arm(decision.arm)
+        change(theirs, "UPDATE bootleader_events SET arm = 1 - arm WHERE kind = 1 AND seq > 8")
+    assert reason_of(button.summary) == "damaged"
+    assert button.reward(decision.id, 5.0) == bl.Receipt.ARM_REMOVED

@@ -48,7 +48,7 @@ class Writer:
         self.lock = threading.RLock()
         self.ids = DecisionIds()
         self._replica: Replica | None = None
-        self._changed: State | None = None  # where there is no replica: by the changes of the experiment alone
+        self._changed: State | None = None  # by the changes of the experiment alone, where the replica lacks some
         _writers.add(self)
 
     def replica(self) -> Replica:
@@ -198,7 +198,7 @@ class Writer:
             return self._receipt(first.arm, Receipt.COUNTED)
         for attempt in range(ATTEMPTS):
             if attempt:
-                self._learn_changes()
+                self._changed = self.changes_alone()
             chain = self.backend.chain(self.found.id, decision_id)
             if not chain or chain[0].kind != Kind.DECISION:
                 raise self.unknown(decision_id)
@@ -281,24 +281,16 @@ class Writer:
         return state
 
     def _state_known(self) -> State:
-        """The replica's state; without a replica, what changes alone make of it."""
-        replica = self._replica
-        if replica is not None:
+        """The replica's state, or that of the changes alone if they are newer; a reward needs no other event."""
+        replica, changed = self._replica, self._changed
+        if replica is not None and (changed is None or changed.changes <= replica.state.changes):
             return replica.state
-        with self.lock:
-            if self._changed is None:
-                self._changed = self.changes_alone()
-            return self._changed
+        if changed is None:
+            changed = self._changed = self.changes_alone()
+        return changed
 
     def _changes_known(self) -> int:
         return self._state_known().changes
-
-    def _learn_changes(self) -> None:
-        """Read what has changed."""
-        with self.lock:
-            self._changed = None
-            if self._replica is not None:
-                self.replica()
 
     def unknown(self, decision_id: str) -> StoreError:
         """What to raise for a decision that is not in the log."""
