@@ -1,9 +1,11 @@
 """The command line: results, one-line errors, exit statuses, and a quick start."""
 
 import os
+import re
 import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -124,13 +126,44 @@ def test_policies_lists_each_once_with_its_parameters(run_cli):
     assert "parameters: a=2.1" in out
 
 
+def grouped(out):
+    """Group -> names of its policies, in the order of the list."""
+    groups = {}
+    for block in re.split("^Must know ", out, flags=re.MULTILINE)[1:]:
+        heading, *lines = block.splitlines()
+        groups[heading.removesuffix(":")] = [line for line in lines if line and not line.startswith(" ")]
+    return groups
+
+
 def test_policies_are_grouped_by_what_they_must_know(run_cli):
-    _, out, _ = run_cli("policies")
-    groups = {head.partition(":")[0]: head.splitlines() for head in out.split("Must know ")[1:]}
+    groups = grouped(run_cli("policies")[1])
     assert next(iter(groups)) == "nothing"
     assert "AdaptiveReBoot" in groups["nothing"]
     assert "PHE" in groups["the range of the rewards"]
-    assert "Discounted" in groups["the standard deviation of the rewards and how fast the rewards change"]
+    family = groups["the family of the rewards, and its sd if Gaussian"]
+    assert sorted(family) == ["BayesUCB", "IMED", "KLMaillardSampling", "KLUCB"]
+    assert "ThompsonSampling" in groups["the standard deviation of the rewards"]
+    assert groups["what the policy that it plays must know and how fast the rewards change"] == ["Discounted"]
+
+
+def test_the_groups_of_the_policies_are_those_of_the_leaderboard(run_cli):
+    """In the documents too: each row of the table says what its policy must know."""
+    groups = grouped(run_cli("policies")[1])
+    listed = {name: knowledge for knowledge, names in groups.items() for name in names}
+    for page in ("leaderboard.md", "which-policy.md"):
+        text = (Path(__file__).parent.parent / "docs" / page).read_text(encoding="utf-8")
+        table = text.partition("<!-- from results: leaderboard.md -->")[2].partition("<!-- end -->")[0]
+        rows = [[cell.strip() for cell in line.split("|")[1:3]] for line in table.strip().splitlines()[2:]]
+        assert len(rows) > 25
+        assert {name: listed[name] for name, _ in rows} == dict(rows)
+
+
+def test_a_policy_says_when_its_example_must_know_something_else(run_cli):
+    _, out, _ = run_cli("policies")
+    entries = dict(block.split("\n", 1) for block in out.split("\n\n") if "parameters: " in block)
+    assert "it must know the range of the rewards" in entries["KLUCB"]
+    assert "it must know the standard deviation of the rewards and a prior of the means" in entries["ThompsonSampling"]
+    assert "with these parameters" not in entries["UCB1"]
 
 
 def test_reproduce_lists_its_parts(run_cli):

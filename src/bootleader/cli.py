@@ -344,19 +344,23 @@ def _add_policies(commands: Any) -> None:
 
 
 def _policies(given: argparse.Namespace) -> int:
+    from bootleader.paper._required_knowledge import as_informed, required_knowledge
     from bootleader.policies import POLICIES
     from bootleader.policies.base import in_words
 
     examples = list({type(policy): policy for policy in reversed(POLICIES)}.values())[::-1]
     groups: dict[str, list[Any]] = {}
-    for example in sorted(examples, key=lambda policy: len(policy.must_know)):
-        groups.setdefault(in_words(example.must_know), []).append(example)
+    for example in sorted(examples, key=lambda policy: len(as_informed(policy).must_know)):
+        groups.setdefault(required_knowledge(example), []).append(example)
     for knowledge, members in groups.items():
         print(f"Must know {knowledge}:\n")
         for example in members:
             kind = type(example)
             summary = (kind.__doc__ or "").strip().splitlines()[0]
-            print(f"{kind.__name__}\n    {summary}\n    parameters: {_parameters(example)}\n    {example.reference}\n")
+            print(f"{kind.__name__}\n    {summary}\n    parameters: {_parameters(example)}")
+            if (as_shown := in_words(example.must_know)) != knowledge:
+                print(f"    with these parameters it must know {as_shown}")
+            print(f"    {example.reference}\n")
     return 0
 
 

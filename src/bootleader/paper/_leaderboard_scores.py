@@ -21,8 +21,8 @@ from bootleader.paper._leaderboard_problems import (
 )
 from bootleader.paper._paper_policies import ORACLE_TS
 from bootleader.paper._report_part import Size
-from bootleader.policies import Knowledge, Policy
-from bootleader.policies.base import in_words
+from bootleader.paper._required_knowledge import knowledge_kind, required_knowledge
+from bootleader.policies import Policy
 
 QUANTILE: Final = 0.99
 FEWEST_FOR_QUANTILE: Final = 400  # runs
@@ -173,23 +173,12 @@ def typical(row: Mapping[str, Score]) -> float:
 
 def knowledge_of(name: str) -> str:
     """What a policy must know, in words."""
-    policy = contenders()[name]
-    if "family" in policy.parameters:
-        return "the family of the rewards, and its sd if Gaussian"
-    informed = contender_for(policy, TIMED_BANDIT, TIMED_ROUNDS) or policy
-    return in_words(informed.must_know)
+    return required_knowledge(contenders()[name])
 
 
 def knowledge_group(name: str) -> str:
     """The kind of knowledge by which policies are grouped in the picture: nothing, sd, prior, range or family."""
-    policy = contenders()[name]
-    if "family" in policy.parameters:
-        return "family"
-    informed = contender_for(policy, TIMED_BANDIT, TIMED_ROUNDS) or policy
-    for known in (Knowledge.RANGE, Knowledge.FAMILY, Knowledge.PRIOR, Knowledge.SD):
-        if known in informed.must_know:
-            return str(known.value)
-    return "nothing"
+    return knowledge_kind(contenders()[name])
 
 
 def ranked(found: Scores) -> list[str]:
