@@ -172,12 +172,39 @@ def test_reproduce_lists_its_parts(run_cli):
     listed = [line.split()[0] for line in out.splitlines()]
     assert listed[:4] == ["fig1", "fig2-left", "fig2-right", "fig3"]
     assert "robustness" in listed
+    lines = dict(zip(listed, out.splitlines(), strict=True))
+    assert "500 runs of 10,000 rounds" in lines["fig1"]
+    assert "2,000 runs of 2,000 rounds" in lines["best-arm"]
+    assert "2,000 runs of 10,000 to 50,000 rounds; " in lines["leaderboard"]
 
 
 def test_reproduce_says_that_a_small_job_is_small(run_cli, tmp_path):
     status, out, _ = run_cli("reproduce", "fig1", "--runs", "8", "--rounds", "200", "--out", str(tmp_path / "x"))
     assert status == 0
     assert "Not full size: 8 runs of 200 rounds" in out
+
+
+def test_reproduce_names_the_full_size_of_the_part(run_cli, tmp_path, monkeypatch):
+    from bootleader.paper import reproduce
+
+    monkeypatch.setattr(reproduce, "reproduce", lambda *_, **__: [])
+    _, out, _ = run_cli("reproduce", "best-arm", "--quick", "--out", str(tmp_path))
+    assert "Not full size: 400 runs of 200 rounds (full size: 2,000 runs of 2,000 rounds)." in out
+    _, out, _ = run_cli("reproduce", "best-arm", "--runs", "500", "--rounds", "10000", "--out", str(tmp_path))
+    assert "Not full size: 500 runs of 10,000 rounds (full size: 2,000 runs of 2,000 rounds)." in out
+    _, out, _ = run_cli("reproduce", "best-arm", "--runs", "2000", "--rounds", "2000", "--out", str(tmp_path))
+    assert "Not full size" not in out
+    _, out, _ = run_cli("reproduce", "fig1", "drift", "best-arm", "--quick", "--out", str(tmp_path))
+    assert (
+        "Not full size: fig1, drift: 100 runs of 1,000 rounds (full size: 500 runs of 10,000 rounds); best-arm:" in out
+    )
+
+
+def test_reproduce_suggests_the_nearest_part(cli_error):
+    assert "unknown part 'leaderbord', did you mean 'leaderboard'? The parts are fig1" in cli_error(
+        "reproduce", "leaderbord"
+    )
+    assert "did you mean" not in cli_error("reproduce", "zzz")
 
 
 def test_reproduce_refuses_unknown_parts(cli_error, tmp_path):

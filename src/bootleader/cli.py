@@ -135,17 +135,15 @@ def _add_reproduce(commands: Any) -> None:
     )  # fmt: skip
     command.add_argument("parts", nargs="*", metavar="PART", help="parts to make (default: those of the paper)")
     command.add_argument("--out", default="results", metavar="FOLDER", help="where to write (default: results)")
-    command.add_argument(
-        "--runs",
-        type=_whole(8),
-        help="runs (default: the paper's 500; robustness, leaderboard 2,000; tails 10 million)",
-    )
-    command.add_argument("--rounds", type=_whole(200), help="rounds (default: the paper's 10,000)")
+    command.add_argument("--runs", type=_whole(8), help="runs (default: each part's full size, which --list shows)")
+    command.add_argument("--rounds", type=_whole(200), help="rounds (default: each part's full size)")
     command.add_argument("--seed", type=_whole(0), default=0, help="seed of all randomness (default: 0)")
     command.add_argument(
         "--quick", action="store_true", help="a small version of everything, marked as such, in about a minute"
     )
-    command.add_argument("--list", action="store_true", help="list the parts and exit")
+    command.add_argument(
+        "--list", action="store_true", help="list the parts, their full size and how long they take, and exit"
+    )
     command.add_argument("--workers", type=_whole(1), metavar="N", help="threads (default: one per core)")
     command.add_argument("--dask", metavar="ADDRESS", help="simulate on a Dask cluster, such as tcp://host:8786")
     command.add_argument(
@@ -160,11 +158,13 @@ def _reproduce(given: argparse.Namespace) -> int:
     if given.list:
         for part in PARTS:
             marks = " (beyond the paper)" * part.beyond_the_paper + " (only when named)" * (not part.by_default)
-            print(f"{part.name:12} {part.title}{marks}")
+            about = "; ".join(words for words in (part.size_in_words(Size()), part.takes) if words)
+            print(f"{part.name:12} {part.title}{marks}{': ' * bool(about)}{about}")
         return 0
+    from bootleader.paper._report_part import not_full_size
     from bootleader.paper.reproduce import chosen_parts, reproduce
 
-    chosen_parts(given.parts)
+    parts = chosen_parts(given.parts)
     writable_folder(given.out)  # noticed now, not after the simulations
     size = Size(given.runs, given.rounds, given.seed, given.quick)
     if given.device == "cuda" and given.dask is None:
@@ -179,8 +179,8 @@ def _reproduce(given: argparse.Namespace) -> int:
     width = max((len(row.finding.verdict) for row in claims), default=0)
     for row in claims:
         print(f"{row.finding.verdict:{width}}  {row.claim.statement}  ({row.claim.where})")
-    if size.remark():
-        print(f"{size.remark()}: verdicts from so few runs are a trial only.")
+    if remark := not_full_size(parts, size):
+        print(f"{remark}. Figures and verdicts of another size are a trial only.")
     print(f"Written to {given.out}. Open {Path(given.out) / 'report.html'} in a browser.")
     return 0
 

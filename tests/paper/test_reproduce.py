@@ -124,6 +124,32 @@ def test_the_remark_names_both_sizes():
     assert Size().remark() == ""
 
 
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_a_part_says_when_its_cells_are_not_those_of_the_full_size(part):
+    assert part.remark(Size(seed=3)) == ""
+    remark = part.remark(Size(quick=True))
+    assert bool(remark) == (part.name not in ("table1", "formulas"))  # their size does not change
+    if remark:
+        assert remark == f"{part.size_in_words(Size(quick=True))} (full size: {part.size_in_words(Size())})"
+
+
+def test_the_size_of_a_part_is_that_of_its_cells():
+    sizes = {part.name: part.size_in_words(Size()) for part in PARTS}
+    assert sizes["fig1"] == SMALL.in_words().replace("16", "500").replace("400", "10,000")  # T/2 and T/4 are not named
+    assert sizes["weights"] == "500 runs of 2,500 rounds, 2,000 runs of 1,000 rounds"
+    assert sizes["leaderboard"] == "2,000 runs of 10,000 to 50,000 rounds"
+    assert sizes["table2"] == "timed runs of up to 10,000 rounds"
+    assert sizes["formulas"] == ""
+
+
+def test_the_documentation_lists_every_part_with_its_size_and_how_long_it_takes():
+    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| `")]
+    expected = [[f"`{part.name}`", part.size_in_words(Size()), part.takes] for part in PARTS]
+    assert [[name, size, takes] for name, _, size, takes in rows] == expected
+    assert all(part.takes for part in PARTS if not part.by_default)
+
+
 def test_files_beside_the_report(made):
     names = {path.name for path in made[0].iterdir()}
     wanted = {"fig1.svg", "fig1.png", "fig1.csv", "theorem1.svg", "theorem1.csv", "claims.csv", "claims.md"}

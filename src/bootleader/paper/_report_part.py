@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bootleader._core.validation import seed_of, whole
 from bootleader.bandits import Bandit
@@ -111,7 +111,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Part:
-    """A figure, a table or a group of claims: the cells it needs, and the analysis of their results."""
+    """A figure, a table or a group of claims: the cells it needs, and the analysis of their results.
+
+    ``takes`` says roughly how long a part takes at full size, if that is minutes.
+    """
 
     name: str
     title: str
@@ -119,3 +122,53 @@ class Part:
     analyse: Callable[[Size, Results], Outcome]
     beyond_the_paper: bool = False
     by_default: bool = True
+    takes: str = ""
+
+    def size_in_words(self, size: Size) -> str:
+        """The runs and rounds that the part plays at a size, from its cells; empty if it has none.
+
+        The rounds are those of the longest cell of each bandit: shorter ones are the same runs stopped earlier. Timed
+        cells count only if there are no others.
+        """
+        cells = self.cells(size)
+        longest: dict[int, dict[Any, int]] = {}
+        for cell in cells:
+            if not cell.timed:
+                rounds = longest.setdefault(cell.runs, {})
+                rounds[cell.bandit] = max(cell.rounds, rounds.get(cell.bandit, 0))
+        if cells and not longest:
+            return f"timed runs of up to {max(cell.rounds for cell in cells):,} rounds"
+        return ", ".join(
+            f"{runs:,} runs of {_range(rounds.values())} rounds" for runs, rounds in sorted(longest.items())
+        )
+
+    def remark(self, size: Size) -> str:
+        """What is played instead of the full size; empty at full size."""
+        full = Size(seed=size.seed)
+        if set(self.cells(size)) == set(self.cells(full)):
+            return ""
+        return f"{self.size_in_words(size)} (full size: {self.size_in_words(full)})"
+
+
+def _range(numbers: Iterable[int]) -> str:
+    """Smallest and largest.
+
+    Examples
+    --------
+    >>> _range([20_000, 10_000]), _range([500, 500])
+    ('10,000 to 20,000', '500')
+    """
+    found = set(numbers)
+    low, high = min(found), max(found)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def not_full_size(parts: Iterable[Part], size: Size) -> str:
+    """One note about the parts that are not played at full size; empty if all are."""
+    of_remark: dict[str, list[str]] = {}
+    for part in parts:
+        if words := part.remark(size):
+            of_remark.setdefault(words, []).append(part.name)
+    if len(of_remark) <= 1:
+        return "".join(f"Not full size: {words}" for words in of_remark)
+    return "Not full size: " + "; ".join(f"{', '.join(names)}: {words}" for words, names in of_remark.items())

@@ -9,6 +9,7 @@ import shlex
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from bootleader._version import __version__
 from bootleader.paper import PARTS, Part, Size
 from bootleader.paper._cell_cache import Cell, CellCache, Results
 from bootleader.paper._claims import Judged
-from bootleader.paper._report_part import Outcome
+from bootleader.paper._report_part import Outcome, not_full_size
 from bootleader.paper._run_cells import Device, run_cells, unique
 from bootleader.paper.report import claims_markdown, key_claims_markdown, markdown, render
 from bootleader.simulation._task_schedule import cores
@@ -30,9 +31,10 @@ LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib")
 def chosen_parts(names: Sequence[str]) -> list[Part]:
     """The parts that were named, or the default ones."""
     by_name = {part.name: part for part in PARTS}
-    unknown = [name for name in names if name not in by_name]
-    if unknown:
-        raise ValueError(f"unknown part {unknown[0]!r}; the parts are {', '.join(by_name)}")
+    for name in names:
+        if name not in by_name:
+            nearest = "".join(f", did you mean {near!r}?" for near in get_close_matches(name, by_name, n=1))
+            raise ValueError(f"unknown part {name!r}{nearest or '.'} The parts are {', '.join(by_name)}")
     return [part for part in PARTS if (part.name in names if names else part.by_default)]
 
 
@@ -96,7 +98,7 @@ def reproduce(
     manifest["command"] = command_of(names, size, out, device)
     write_text(out / "manifest.json", json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     claims = [row for part in shown for row in outcomes[part.name].claims]
-    write_claims(claims, out, size.remark())
+    write_claims(claims, out, not_full_size([part for part in shown if outcomes[part.name].claims], size))
     write_text(out / "report.html", render(shown, outcomes, claims, manifest))
     return claims
 
@@ -204,7 +206,12 @@ def describe(
             "load_average": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         },
         "seed": size.seed,
-        "size": {"runs": size.runs_of(), "rounds": size.rounds_of(), "quick": size.quick, "full": not size.remark()},
+        "size": {
+            "runs": size.runs_of(),
+            "rounds": size.rounds_of(),
+            "quick": size.quick,
+            "full": not not_full_size(parts, size),
+        },
         "parts": {
             part.name: {
                 "cells": len(unique(part.cells(size))),

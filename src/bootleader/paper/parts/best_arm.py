@@ -170,4 +170,7 @@ def _numbers(found: Found) -> pd.DataFrame:
     )  # fmt: skip
 
 
-PART = Part("best-arm", "Finding the best arm", cells, analyse, beyond_the_paper=True, by_default=False)
+PART = Part(
+    "best-arm", "Finding the best arm", cells, analyse,
+    beyond_the_paper=True, by_default=False, takes="some 10 seconds on two cores",
+)  # fmt: skip

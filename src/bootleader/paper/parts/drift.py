@@ -142,4 +142,7 @@ def _table(found: Mapping[str, Mapping[str, Cell]], results: Results) -> Table:
     return Table("drift", "Regret with and without forgetting", pd.DataFrame(shown), pd.DataFrame(data), note)
 
 
-PART = Part("drift", "Rewards that change", cells, analyse, beyond_the_paper=True, by_default=False)
+PART = Part(
+    "drift", "Rewards that change", cells, analyse,
+    beyond_the_paper=True, by_default=False, takes="some 30 seconds on two cores",
+)  # fmt: skip

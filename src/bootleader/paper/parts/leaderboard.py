@@ -99,4 +99,5 @@ PART = Part(
     analyse,
     beyond_the_paper=True,
     by_default=False,
+    takes="some 16 minutes on two cores",
 )

@@ -232,4 +232,7 @@ def _suite_table(size: Size, results: Results) -> Table:
     return Table("linear-suite", "The robustness suite with contexts", pd.DataFrame(shown), pd.DataFrame(data), note)
 
 
-PART = Part("linear", "Linear bandits", cells, analyse, beyond_the_paper=True, by_default=False)
+PART = Part(
+    "linear", "Linear bandits", cells, analyse,
+    beyond_the_paper=True, by_default=False, takes="10 to 15 minutes on two cores",
+)  # fmt: skip

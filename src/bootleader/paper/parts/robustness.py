@@ -282,4 +282,7 @@ def _numbers(found: RatiosByUnit) -> pd.DataFrame:
     )  # fmt: skip
 
 
-PART = Part("robustness", "The robustness suite", cells, analyse, beyond_the_paper=True, by_default=False)
+PART = Part(
+    "robustness", "The robustness suite", cells, analyse,
+    beyond_the_paper=True, by_default=False, takes="some 4 minutes on two cores",
+)  # fmt: skip
