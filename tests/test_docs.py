@@ -86,6 +86,53 @@ def test_the_runner_reports_an_error(tmp_path):
         exec(second, namespace)
 
 
+# Figures in sentences -------------------------------------------------------------------------------------------------
+
+
+def tables_of(*names: str) -> str:
+    """All generated tables of these pages."""
+    return "".join(found[0] for name in names for found in refresh.BLOCK.finditer((DOCS / name).read_text("utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("page", "heading"),
+    [
+        ("which-policy.md", "## In short"),
+        ("which-policy.md", "How to read it:"),
+        ("where-it-loses.md", "What the losses have in common:"),
+        ("best-arm.md", "- Uniform pulls"),
+    ],
+)
+def test_the_numbers_of_a_recommendation_are_in_the_tables(page, heading):
+    """So that a recommendation is noticed whose figures are those of an earlier table."""
+    section = (DOCS / page).read_text(encoding="utf-8").split(heading)[1].split("\n## ")[0]
+    tables = tables_of("which-policy.md", "where-it-loses.md", "leaderboard.md", "drift.md", "best-arm.md")
+    known = set(re.findall(r"\d+\.\d+", tables))
+    quoted = re.findall(r"\d+\.\d+", re.sub("`[^`]*`", "", section))
+    assert quoted
+    assert [number for number in quoted if number not in known] == []
+
+
+@pytest.mark.parametrize("name", ["drift", "best-arm"])
+def test_a_page_states_the_runs_and_rounds_of_its_part(name):
+    from bootleader.paper import PARTS, Size
+
+    (part,) = (part for part in PARTS if part.name == name)
+    page = " ".join((DOCS / f"{name}.md").read_text(encoding="utf-8").split())
+    assert part.size_in_words(Size()) in page
+
+
+def test_the_bars_of_speed_are_those_of_the_benchmark():
+    from benchmarks.rivals import bar_of, everyone
+
+    rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in tables_of("speed.md").splitlines()]
+    bars = {row[0]: row[2] for row in rows if len(row) == 3}
+    for policy in everyone():
+        bar = bar_of(policy)
+        assert bars[str(policy)].startswith(f"≤ {bar:g}: " if bar is not None else ""), policy
+        assert bool(bars[str(policy)]) == (bar is not None)
+
+
 # The site -------------------------------------------------------------------------------------------------------------
 
 

@@ -88,7 +88,9 @@ def summary(found: Scores, rescaled: Scores, times: Mapping[str, float], size: S
         "Regret over that of the oracle, Thompson sampling with every arm’s true sd and a flat prior. Typical: the "
         "geometric mean over the groups of problems, each the geometric mean over its problems. Other unit: the suite "
         "with rewards times 1,000 less a million and the same parameters, – where the policy cannot take such rewards. "
-        f"Time and memory: ten Bernoulli arms, {TIMED_ROUNDS:,} rounds. The column *runs* has the fewest of a problem."
+        f"Time and memory: ten Bernoulli arms with means U(0, 1), {TIMED_ROUNDS:,} rounds. The column *runs* has the "
+        "fewest of a problem. Policies on one problem play the same runs. EnsembleSampling’s prior has mean and sd of "
+        "the problem’s own arms, which favours it; ThompsonSampling has the flat prior."
     )
     return Table("leaderboard", "All policies", pd.DataFrame(shown), pd.DataFrame(data), note)
 
