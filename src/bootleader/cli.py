@@ -133,7 +133,12 @@ def _add_reproduce(commands: Any) -> None:
         "  bootleader reproduce tails --device cuda\n"
         "  bootleader reproduce --list",
     )  # fmt: skip
-    command.add_argument("parts", nargs="*", metavar="PART", help="parts to make (default: those of the paper)")
+    command.add_argument(
+        "parts",
+        nargs="*",
+        metavar="PART",
+        help="parts to make (default: those of the paper, some 3 minutes on two cores)",
+    )
     command.add_argument("--out", default="results", metavar="FOLDER", help="where to write (default: results)")
     command.add_argument("--runs", type=_whole(8), help="runs (default: each part's full size, which --list shows)")
     command.add_argument("--rounds", type=_whole(200), help="rounds (default: each part's full size)")
