@@ -11,8 +11,13 @@ from tests.agent.test_equals_simulator import BANDIT, regret_curve, rewards_of
 
 @pytest.mark.parametrize("half_life", [5.0, 80.0])
 @pytest.mark.parametrize(
-    "policy", [bl.ReBoot(sigma_a=1.5), bl.UCB1(), bl.EpsilonGreedy(), bl.PHE(), bl.StudentThompson()], ids=str
-)
+    "policy",
+    [
+        bl.ReBoot(sigma_a=1.5), bl.UCB1(), bl.EpsilonGreedy(), bl.PHE(), bl.StudentThompson(),
+        bl.KLUCB("gaussian", c=3.0), bl.MOSS(), bl.UCBTuned(), bl.UCBV(), bl.CHK(),
+    ],
+    ids=str,
+)  # fmt: skip
 def test_a_discounted_policy_plays_as_the_agent_with_that_half_life(policy, half_life) -> None:
     rounds = 400
     simulation = bl.simulate(

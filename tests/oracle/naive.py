@@ -266,6 +266,7 @@ class NaiveDiscountedReBoot:
     initial_pulls: int = 1
     weights: list[list[float]] = field(default_factory=list, init=False)
     last: list[int] = field(default_factory=list, init=False)
+    rounds: float = field(default=0.0, init=False)  # each weighted by its age
 
     def choose(self, history: History, rng: Rng) -> int:
         pulls = sum(map(len, history))
@@ -278,6 +279,7 @@ class NaiveDiscountedReBoot:
         below = [k for k, rewards in enumerate(history) if not rewards]
         if below:
             return below[rng.integers(len(below))]
+        self.rounds = sum(2.0 ** (-age / self.half_life) for age in range(pulls))
         return leader(
             [self.index(np.array(y), np.array(self.faded(k, pulls)), rng) for k, y in enumerate(history)], rng
         )
@@ -293,6 +295,13 @@ class NaiveDiscountedReBoot:
         s, mean = w.sum(), np.average(y, weights=w)
         rss = float(np.sum(w * (y - mean) ** 2))
         return float(rng.normal(mean, math.sqrt(rss + 2 * (s + 2) * self.sigma_a**2) / (s + 2)))
+
+
+class NaiveDiscountedUCB(NaiveDiscountedReBoot):
+    """D-UCB: the number of rounds fades with the counts. ``sigma_a`` is the sd of the rewards."""
+
+    def index(self, y: np.ndarray, w: np.ndarray, rng: Rng) -> float:
+        return float(np.average(y, weights=w) + self.sigma_a * math.sqrt(2 * math.log(self.rounds) / w.sum()))
 
 
 def initial_arm(history: History, pulls: int, rng: Rng) -> int | None:

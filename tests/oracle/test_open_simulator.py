@@ -49,6 +49,7 @@ EVERY_KIND = [
     bl.RBSDA(),
     bl.Discounted(bl.AdaptiveReBoot(), half_life=40.0),
     bl.Discounted(bl.UCB1(), half_life=30.0),
+    bl.Discounted(bl.MOSS(), half_life=30.0),
 ]
 
 

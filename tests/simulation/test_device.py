@@ -109,12 +109,13 @@ def test_other_devices_are_rejected(function):
 
 def test_what_a_gpu_cannot_play_is_played_on_the_cpu():
     discounted = bl.Discounted(bl.ReBoot(sigma_a=1.5), half_life=50)
-    policies = (bl.ReBoot(sigma_a=1.5), bl.Giro(), bl.IMED(), discounted, bl.PHE())
+    bounds = bl.Discounted(bl.KLUCB("gaussian"), half_life=50)
+    policies = (bl.ReBoot(sigma_a=1.5), bl.Giro(), bl.IMED(), discounted, bounds, bl.PHE())
 
     def devices(bandit, **options):
         return job_of(policies, bandit, RunOptions(10**4, runs=3, device="cuda", **options)).devices
 
-    assert devices(BANDIT) == ("cuda", "cpu", "cpu", "cpu", "cuda")
+    assert devices(BANDIT) == ("cuda", "cpu", "cpu", "cpu", "cpu", "cuda")
     assert set(devices(BANDIT, compiled=False)) == {"cpu"}
     assert set(devices(BANDIT, delay=3)) == {"cpu"}
     assert set(devices(bl.BernoulliBandit([0.5] * 600))) == {"cpu"}

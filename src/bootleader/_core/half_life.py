@@ -2,7 +2,8 @@
 
 An arm's count and power sums are halved by every ``half_life`` rewards that arrive after its last one, but the count
 never falls below the number of initial pulls: what faded further would leave nothing to explore with. The mean stays;
-new rewards weigh more against it the more it has faded.
+new rewards weigh more against it the more it has faded. The number of rounds that laws and optimism read fades alike:
+the counts are bounded, and an exploration that grew with all rounds would in the end outweigh them.
 """
 
 from __future__ import annotations
@@ -40,6 +41,14 @@ def moved_anchor(anchor: Any, drift: Any, reward: Any) -> tuple[Any, Any]:
 
 
 def remembered_rounds(rounds: Any, half_life: Any) -> Any:
-    """The number of rounds so far, each weighted by its age."""
+    """The number of rounds so far, each weighted by its age: n_t(gamma) of Garivier and Moulines, gamma = 2^(-1/h).
+
+    At least 1, since laws take its logarithm.
+
+    Examples
+    --------
+    >>> remembered_rounds(1, 100.0), round(remembered_rounds(10_000, 100.0), 2)
+    (1.0, 144.77)
+    """
     rate = math.log(2.0) / half_life
-    return math.expm1(-rate * rounds) / math.expm1(-rate)
+    return max(1.0, math.expm1(-rate * rounds) / math.expm1(-rate))

@@ -157,6 +157,11 @@ class IndexPlayer(Player):
             return 1.0
         return float(weight_left(self.count[k], self.last[k], now, self.rule.half_life, self._initial_pulls))
 
+    def _rounds(self) -> Any:
+        """The rounds so far, or what the half-life has left of them."""
+        half_life = self.rule.half_life
+        return self.pulls if half_life == math.inf else remembered_rounds(self.pulls, half_life)
+
     def _fade(self, k: int, reward: float) -> None:
         """Fade an arm's moments before a reward is added to them."""
         weight = self._weight(k, self.pulls + 1)
@@ -183,9 +188,7 @@ class IndexPlayer(Player):
             case Noise.FAIR_COINS:
                 return fair_binomial(shape, self.spare)
             case Noise.OPTIMISM:
-                if self.rule.half_life == math.inf:
-                    return math.sqrt(2.0 * log(self.pulls))
-                return math.sqrt(2.0 * log(max(1.0, remembered_rounds(self.pulls, self.rule.half_life))))
+                return math.sqrt(2.0 * log(self._rounds()))
 
     def _normal(self) -> Any:
         return finish_normal(next_word(self.noise), self.spare)
@@ -198,7 +201,7 @@ class IndexPlayer(Player):
         arm = ArmStatistics(
             self.count[k] * weight, mean, self.rss[k] * weight, self.noise_sd[k], self.fourth[k] * weight
         )
-        shared = SharedStatistics(self.variance, self.pulls, self.arms, self.horizon, self.kurtosis)
+        shared = SharedStatistics(self.variance, self._rounds(), self.arms, self.horizon, self.kurtosis)
         self.laws[k] = self.rule.law(self.rule.params, arm, shared)
 
     def _renew_laws(self) -> None:

@@ -31,7 +31,9 @@ class SharedStatistics(NamedTuple):
     """What a law may know beside its arm."""
 
     variance: Any  # pooled over the arms, renewed from time to time; 0 unless the rule asks for it
-    pulls: Any  # rewards so far, of all arms; current only if the rule asks for laws that are renewed every round
+    # Rewards so far, of all arms; with a half-life those remembered, a float. Current only if the rule asks for laws
+    # that are renewed every round.
+    pulls: Any
     arms: Any  # number of arms
     horizon: Any  # number of rounds; infinite where it is not known
     kurtosis: Any = 0.0  # pooled over the arms, renewed with the variance; 0 unless the rule asks for fourth moments
@@ -89,7 +91,7 @@ class Noise(IntEnum):
     FAIR_COINS
         The number of heads in ``shape`` tosses of a fair coin.
     OPTIMISM
-        sqrt(2 log t), the same for every arm, with t the pulls so far.
+        sqrt(2 log t), the same for every arm, with t the pulls so far; with a half-life, those remembered.
 
     Examples
     --------
@@ -153,7 +155,8 @@ class IndexRule:
     epsilon : float
         Probability of a uniformly random arm instead.
     half_life : float
-        Rewards after which a reward counts half as much; infinite for one that does not fade.
+        Rewards after which a reward counts half as much; infinite for one that does not fade. The pulls so far that a
+        law reads are then the remembered ones, a float: each counts as much as its reward.
 
     Raises
     ------
@@ -194,8 +197,9 @@ class IndexRule:
 
     @property
     def uses_bounds(self) -> bool:
-        """Whether most indices can be bounded instead of computed."""
-        return self.every_round and self.grows and self.noise == Noise.NONE and self.epsilon == 0.0
+        """Whether most indices can be bounded instead of computed; not where counts fade: indices then fall."""
+        constant = self.noise == Noise.NONE and self.epsilon == 0.0 and self.half_life == math.inf
+        return self.every_round and self.grows and constant
 
     def uses_leader_tree(self, arms: int) -> bool:
         """Tell whether the leader among so many arms is found without drawing every index.

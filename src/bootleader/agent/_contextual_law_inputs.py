@@ -23,9 +23,9 @@ class CurrentStatistics:
         self.kurtosis = pooled.kurtosis
 
     @property
-    def pulls(self) -> int:
-        """Rewards so far."""
-        return self._learner.rounds
+    def pulls(self) -> float:
+        """Rewards so far; with a half-life, those remembered."""
+        return self._learner.rounds_of(self._learner.rounds)
 
     @property
     def arms(self) -> int:

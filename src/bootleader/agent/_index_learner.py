@@ -176,14 +176,12 @@ class IndexLearner(Learner):
         """What multiplies the scale where nothing is drawn."""
         if self._noise is not Noise.OPTIMISM:
             return 0.0
-        rounds = self.rounds if self.half_life is None else self.remembered_rounds()
+        rounds = self.rounds_of(self.rounds)
         return math.sqrt(2.0 * log(rounds)) if rounds > 1.0 else 0.0
 
-    def remembered_rounds(self) -> float:
-        """The number of rounds so far, each weighted by its age."""
-        if self.half_life is None:
-            return self.rounds
-        return float(remembered_rounds(self.rounds, self.half_life))
+    def rounds_of(self, rounds: int) -> float:
+        """The rounds so far as laws read them: with a half-life, what it has left of them."""
+        return rounds if self.half_life is None else float(remembered_rounds(rounds, self.half_life))
 
     # Rewards -------------------------------------------------------------------------------------------------------
 
@@ -310,7 +308,7 @@ class IndexLearner(Learner):
         self, arms: Sequence[ArmState], playing: list[int], rounds: int, pooled: Pooled, pooled_at: int
     ) -> Laws:
         """The laws of all playing arms, from what was pooled; without a tree."""
-        shared = SharedStatistics(pooled.variance, rounds, len(arms), math.inf, pooled.kurtosis)
+        shared = SharedStatistics(pooled.variance, self.rounds_of(rounds), len(arms), math.inf, pooled.kurtosis)
         players = [arms[slot] for slot in playing]
         if self.rule.uses_leader_tree(len(playing)):
             moments = np.array([[arm.mean for arm in players], *self._faded_sums(players, pooled_at)])

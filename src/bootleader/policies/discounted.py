@@ -13,10 +13,15 @@ from bootleader.policies.base import Knowledge, Policy
 
 @dataclass(frozen=True, repr=False)
 class Discounted(Policy):
-    """Play a policy on rewards that count less the older they are.
+    r"""Play a policy on rewards that count less the older they are.
 
     A reward counts half as much when ``half_life`` rewards, of any arm, have come after it. This is what
     ``Agent(policy, half_life=...)`` does.
+
+    A policy that reads the number of rounds so far reads the remembered number, the sum of what all rewards count:
+    :math:`n_t(\gamma)` of the paper with :math:`\gamma = 2^{-1/h}`, at most about h / log 2. So
+    ``Discounted(UCB1(sd=...), half_life=h)`` is the paper's D-UCB, with one difference: an arm's count never fades
+    below the number of its initial pulls. In the paper it fades to 0, and an arm that is not pulled is pulled again.
 
     Parameters
     ----------

@@ -105,6 +105,18 @@ def no_fading(plan, state, k, now):
 
 
 @inner
+def rounds_remembered(plan, state):
+    """What the half-life has left of the rounds so far."""
+    return remembered_rounds(float(state.arrived[0]), plan.half_life)
+
+
+@inner
+def rounds_so_far(plan, state):
+    """Without a half-life every round counts."""
+    return state.arrived[0]
+
+
+@inner
 def fade(plan, state, k, reward):
     """Fade an arm's moments before a reward is added to them."""
     moments = state.moments
@@ -134,11 +146,11 @@ def pool_faded(plan, state):
 
 def index_parts(law_of: Any, fading: bool, digest: str) -> tuple[Any, Any]:
     """An :class:`IndexRule`."""
-    weight_of = weight_now if fading else no_fading
+    weight_of, rounds_of = (weight_now, rounds_remembered) if fading else (no_fading, rounds_so_far)
 
     @inner
     @named(f"renew_law_{digest}")
-    def renew_law(plan, state, k):
+    def renew_law(plan, state, k, rounds):
         moments, laws = state.moments, state.laws
         if moments.count[k] >= plan.initial_pulls:
             weight = weight_of(plan, state, k, max(float(laws.renewed_at[0]), moments.last[k]))
@@ -152,9 +164,7 @@ def index_parts(law_of: Any, fading: bool, digest: str) -> tuple[Any, Any]:
                     laws.noise_sd[k],
                     moments.fourth[k] * weight,
                 ),
-                SharedStatistics(
-                    laws.variance[0], state.arrived[0], moments.count.shape[0], plan.horizon, laws.kurtosis[0]
-                ),
+                SharedStatistics(laws.variance[0], rounds, moments.count.shape[0], plan.horizon, laws.kurtosis[0]),
             )
 
     @inner
@@ -166,8 +176,9 @@ def index_parts(law_of: Any, fading: bool, digest: str) -> tuple[Any, Any]:
         state.laws.kurtosis[0] = pooled_kurtosis(moments.count, moments.rss, moments.fourth)
         if fading:
             pool_faded(plan, state)
+        rounds = rounds_of(plan, state)
         for k in range(state.moments.count.shape[0]):
-            renew_law(plan, state, k)
+            renew_law(plan, state, k, rounds)
 
     @inner
     @named(f"choose_by_index_{digest}")
@@ -175,17 +186,15 @@ def index_parts(law_of: Any, fading: bool, digest: str) -> tuple[Any, Any]:
         laws, arms = state.laws, state.moments.count.shape[0]
         if laws.renewed_at[0] == 0:
             renew_all(plan, state)
+        rounds = rounds_of(plan, state)
         if plan.every_round:
             for k in range(arms):
-                renew_law(plan, state, k)
+                renew_law(plan, state, k, rounds)
         if plan.epsilon > 0.0 and uniform(spare) < plan.epsilon:
             return np.int64(below(spare, arms))
-        rounds = float(state.arrived[0])
-        if fading:
-            rounds = max(1.0, remembered_rounds(rounds, plan.half_life))
         for k in range(arms):
             if state.moments.count[k] >= plan.initial_pulls:
-                drawn = noise_of(plan.noise, laws.shape[k], rounds, noise, spare)
+                drawn = noise_of(plan.noise, laws.shape[k], float(rounds), noise, spare)
                 state.indices[k] = laws.location[k] + laws.scale[k] * drawn
         return np.int64(leader(state, plan.initial_pulls, spare))
 
@@ -202,7 +211,7 @@ def index_parts(law_of: Any, fading: bool, digest: str) -> tuple[Any, Any]:
             if renewed_at == 0 or pool_is_old or laws_are_old:
                 renew_all(plan, state)
             else:
-                renew_law(plan, state, k)
+                renew_law(plan, state, k, rounds_of(plan, state))
 
     return choose, learn
 
