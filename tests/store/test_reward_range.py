@@ -63,3 +63,18 @@ def test_the_policies_without_a_range_take_all(store):
     button = store.create("button", bl.AdaptiveReBoot(), ["blue", "green"], seed=1)
     button.reward(button.decide().id, -45.0)
     assert button.summary()["pulls"].sum() == 1
+
+
+@pytest.mark.parametrize("policy", [bl.KLUCB(), bl.KLUCB("poisson"), bl.NPTS(upper=0.5)], ids=str)
+def test_index_and_history_policies_have_a_range_too(store, policy):
+    agent = bl.Agent(policy, ["blue", "green"], seed=1)
+    reward = 1.5 if policy.reward_range[1] < 1.5 else -0.5
+    with pytest.raises(ValueError, match=r"^reward must be from .* with this policy") as agents:
+        agent.update("blue", reward)
+    button = store.create("button", policy, ["blue", "green"], seed=1)
+    with pytest.raises(ValueError, match=r"^reward must be from .* with this policy") as stores:
+        button.reward(button.decide().id, reward)
+    assert str(stores.value) == str(agents.value)
+    assert button.check().events == 2  # the creation and the decision
+    with pytest.raises(ValueError, match="maximize=False does not go with"):
+        store.create("costs", policy, ["blue", "green"], maximize=False)

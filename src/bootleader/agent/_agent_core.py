@@ -63,6 +63,8 @@ class AgentCore:
         self._final_chances: tuple[int, Chances] | None = None
         self._lock = threading.RLock()
         self._set_traffic(traffic, metadata)
+        low, high = self._learner.reward_range
+        self._accepted = max(low, -self._largest_reward), min(high, self._largest_reward)
         sds = known_sds(policy, len(metadata)) if metadata else []
         self._learner.prepare(len(metadata))
         draft = Draft(self._learner)

@@ -24,7 +24,7 @@ from bootleader.agent._learner_factory import keeps_moments
 from bootleader.agent._pending_changes import Draft
 from bootleader.agent._probabilities import Chances
 from bootleader.agent._traffic_choice import final_choice
-from bootleader.agent._validation import Summary
+from bootleader.agent._validation import Summary, check_range
 from bootleader.agent.traffic import Traffic
 
 
@@ -194,6 +194,7 @@ class AgentDecisions(AgentCore):
             raise ValueError(
                 f"learn_summary needs a policy that keeps moments only; {self.policy!r} keeps every reward"
             )
+        check_range(summary.mean, *learner.reward_range, what="mean")
         mean = summary.mean if self.maximize else -summary.mean
         other = ArmState(
             float(summary.rewards), mean, 0.0, summary.rss, 0.0, summary.fourth if learner.fourth_moment else 0.0,

@@ -9,12 +9,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from bootleader._core.printable_text import shown
 from bootleader._core.rules import ArmsView, ChoiceRule, SharedStatistics, learn_nothing
 from bootleader.agent._arm_state import ArmState
 from bootleader.agent._laws import Laws
 from bootleader.agent._learner import Learner
 from bootleader.agent._random_streams import Streams
+from bootleader.agent._validation import check_range as check_range  # the store takes it from here
 from bootleader.policies import bayes_ucb, imed, maillard_sampling, top_two_thompson
 
 # Rules whose memory is for intermediate results: what a choice leaves in it, the next may find or not.
@@ -27,19 +27,9 @@ def remembers_nothing(rule: ChoiceRule) -> bool:
 
 
 class ChoiceLearner(Learner):
-    """Plays a :class:`ChoiceRule` that remembers nothing, on the arms that are active.
-
-    Attributes
-    ----------
-    reward_range : tuple of float
-        The smallest and the largest reward that the policy takes.
-    """
+    """Plays a :class:`ChoiceRule` that remembers nothing, on the arms that are active."""
 
     rule: ChoiceRule
-
-    def __init__(self, rule: ChoiceRule, seed: int, reward_range: tuple[float, float]) -> None:
-        super().__init__(rule, seed)
-        self.reward_range = reward_range
 
     def leader(self, laws: Laws, streams: Streams) -> int:
         return self.choice(laws.playing, streams.spare)[0]
@@ -60,16 +50,6 @@ class ChoiceLearner(Learner):
     def memory_of(self, slots: Sequence[int]) -> list[float]:
         """A copy of what the rule remembers of these arms."""
         return [0.0] * self.rule.memory(len(slots), 0)
-
-    def add_reward(self, arm: ArmState, reward: float, now: int) -> None:
-        check_range(reward, *self.reward_range)
-        super().add_reward(arm, reward, now)
-
-
-def check_range(reward: float, low: float, high: float) -> None:
-    """Raise if a policy does not take such a reward."""
-    if not low <= reward <= high:
-        raise ValueError(f"reward must be from {low:g} to {high:g} with this policy, got {shown(reward)}")
 
 
 def view_of(arms: Sequence[ArmState]) -> ArmsView:

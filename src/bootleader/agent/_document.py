@@ -170,7 +170,7 @@ def read(
     checked = validated(body)
     kinds = (*map(type, CONTEXTUAL_POLICIES), *extra_policies)
     policy = policy_of(checked.policy.name, checked.policy.parameters, kinds, len(checked.arms))
-    check_document(checked, index_rule(policy.rule, checked))
+    check_document(checked, index_rule(policy.rule, checked), policy.reward_range)
     features, contexts = checked_features(checked, policy.rule)
     return _built(agent_type, checked, policy, clock, features, contexts)
 

@@ -27,7 +27,7 @@ CLOSE: Final = 1e-6  # how far sums that were added up in another order may lie 
 SMALLEST: Final = 1e-290  # fourth power sums below have lost digits
 
 
-def check_document(document: Document, rule: Rule) -> None:
+def check_document(document: Document, rule: Rule, reward_range: tuple[float, float]) -> None:
     """Refuse a document whose fields contradict each other.
 
     Parameters
@@ -36,6 +36,8 @@ def check_document(document: Document, rule: Rule) -> None:
         Validated field by field.
     rule : Rule
         The rule of its policy.
+    reward_range : tuple of float
+        The smallest and the largest reward that its policy takes.
 
     Raises
     ------
@@ -52,6 +54,7 @@ def check_document(document: Document, rule: Rule) -> None:
         raise refuse("a half-life goes with policies that compute an index from moments only")
     for arm in document.arms:
         _check_arm(arm, document, rule.initial_pulls, is_history)
+        _check_range(arm, *reward_range)
         _check_fourth_moment(arm, isinstance(rule, IndexRule) and rule.fourth_moment, document.half_life is None)
     if sum(arm.rewards for arm in document.arms) > document.rounds:
         raise refuse("its arms have more rewards than there were rounds")
@@ -105,6 +108,17 @@ def _check_arm(arm: ArmRecord, document: Document, initial_pulls: int, is_histor
         raise refuse(f"{name} {'lacks' if is_history else 'must not have'} a history")
     if isinstance(arm.history, list):
         _check_history(name, arm, arm.history)
+
+
+def _check_range(arm: ArmRecord, low: float, high: float) -> None:
+    """The mean and the rewards are such as the policy takes, but for rounding."""
+    if arm.rewards == 0:
+        return
+    differences = arm.history if isinstance(arm.history, list) else []
+    spread = [arm.anchor + difference for difference in (arm.drift, *differences)]
+    least, most, slack = min(spread), max(spread), CLOSE * abs(arm.anchor)
+    if least < low - CLOSE * abs(low) - slack or most > high + CLOSE * abs(high) + slack:
+        raise refuse(f"arm '{printable(arm.name)}' has rewards that its policy does not take: from {low:g} to {high:g}")
 
 
 def _check_fourth_moment(arm: ArmRecord, is_kept: bool, is_whole: bool) -> None:

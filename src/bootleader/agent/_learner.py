@@ -45,7 +45,11 @@ class Learner(Journal):
         Number of committed drafts that changed the probabilities of the next choice.
     give_up_at : float
         Round in which the oldest pull without an id that is waited for will be given up.
+    reward_range : tuple of float
+        The smallest and the largest reward that the policy takes. Who calls ``learn`` has compared the reward with it.
     """
+
+    reward_range = (-math.inf, math.inf)
 
     def __init__(self, rule: Rule, seed: int, run: int = 0) -> None:
         super().__init__()

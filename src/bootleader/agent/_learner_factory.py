@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from bootleader._core.rules import ChoiceRule, IndexRule
+from bootleader._core.rules import ChoiceRule, IndexRule, Rule
 from bootleader._core.validation import positive
 from bootleader.agent._choice_learner import ChoiceLearner, remembers_nothing
 from bootleader.agent._index_learner import IndexLearner
@@ -24,9 +24,20 @@ def learner_of(policy: Policy, seed: int, maximize: bool, half_life: float | Non
     TypeError
         If an agent cannot play the policy.
     ValueError
-        If it cannot play it with a half-life.
+        If it cannot play it without a number of rounds, with a half-life, or on costs.
     """
-    rule = _as_played(policy, maximize).rule
+    learner = _learner_of_rule(policy, _as_played(policy, maximize).rule, seed, half_life)
+    learner.reward_range = low, high = policy.reward_range
+    if not maximize and (low, high) != (-math.inf, math.inf):
+        raise ValueError(
+            f"maximize=False does not go with {policy!r}, whose rewards are from {low:g} to {high:g}: report a "
+            "reward, such as 1 minus the cost, instead"
+        )
+    return learner
+
+
+def _learner_of_rule(policy: Policy, rule: Rule, seed: int, half_life: float | None) -> Learner:
+    """A learner of the policy's rule, in the agent's inner unit, if an agent can play it."""
     if policy.reads_horizon:
         raise ValueError(f"an agent does not have a number of rounds: give {policy!r} one")
     if isinstance(rule, IndexRule):
@@ -41,13 +52,7 @@ def learner_of(policy: Policy, seed: int, maximize: bool, half_life: float | Non
             f"half_life needs a policy that computes an index from moments only, and {policy!r} is none: leave it out"
         )
     if isinstance(rule, ChoiceRule):
-        low, high = policy.reward_range
-        if not maximize and (low, high) != (-math.inf, math.inf):
-            raise ValueError(
-                f"maximize=False does not go with {policy!r}, whose rewards are from {low:g} to {high:g}: report a "
-                "reward, such as 1 minus the cost, instead"
-            )
-        return (ChoiceLearner if remembers_nothing(rule) else MemoryLearner)(rule, seed, (low, high))
+        return (ChoiceLearner if remembers_nothing(rule) else MemoryLearner)(rule, seed)
     return HistoryLearner(rule, seed)
 
 

@@ -62,8 +62,8 @@ class MemoryLearner(ChoiceLearner):
 
     streams: MemoryStreams
 
-    def __init__(self, rule: ChoiceRule, seed: int, reward_range: tuple[float, float]) -> None:
-        super().__init__(rule, seed, reward_range)
+    def __init__(self, rule: ChoiceRule, seed: int) -> None:
+        super().__init__(rule, seed)
         self.per_arm = rule.memory(2, 1) - rule.memory(1, 1)
         self.fixed = rule.memory(1, 1) - self.per_arm
         self.names_arms = bool(getattr(rule.memory, "names_arms", False))

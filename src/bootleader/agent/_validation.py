@@ -22,8 +22,8 @@ MOST_NESTED: Final = 64  # levels of lists and objects in metadata
 NUMBERS: Final = (float, Real, Decimal, np.bool_)  # what is usual comes first, since every reward is asked
 
 
-def reward_of(value: Any, largest: float) -> float:
-    """A reward of at most this size as a float, or raise."""
+def reward_of(value: Any, largest: float, low: float = -math.inf, high: float = math.inf) -> float:
+    """A reward of at most this size, in the range that the policy takes, as a float, or raise."""
     if not isinstance(value, NUMBERS):
         raise TypeError(f"reward must be {_accepted(largest)}, got {shown(value)}")
     try:
@@ -32,7 +32,15 @@ def reward_of(value: Any, largest: float) -> float:
         number = math.inf
     if not -largest <= number <= largest:
         raise ValueError(f"reward must be {_accepted(largest)}, got {shown(value)}")
+    if not low <= number <= high:
+        check_range(number, low, high)
     return number
+
+
+def check_range(number: float, low: float, high: float, what: str = "reward") -> None:
+    """Raise if a policy does not take rewards of this size."""
+    if not low <= number <= high:
+        raise ValueError(f"{what} must be from {low:g} to {high:g} with this policy, got {shown(number)}")
 
 
 def _accepted(largest: float) -> str:

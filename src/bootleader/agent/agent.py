@@ -193,6 +193,7 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
             The arm's name.
         reward : float
             Any finite number up to 1e100 in size, or a bool; up to 1e65 with AdaptiveReBoot, which sums fourth powers.
+            Within the policy's ``reward_range`` if it has one, such as 0 to 1 with KLUCB.
         context : mapping, optional
             The context that the arm was chosen in, if the agent has features.
 
@@ -205,9 +206,9 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
         """
         if context is not None:
             raise no_features(context)
-        largest = self._largest_reward
-        if reward.__class__ is not float or not -largest <= reward <= largest:
-            reward = reward_of(reward, largest)
+        low, high = self._accepted
+        if reward.__class__ is not float or not low <= reward <= high:
+            reward = reward_of(reward, self._largest_reward, *self._learner.reward_range)
         with self._lock:
             learner = self._learner
             if learner.pending is not None:
@@ -239,7 +240,8 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
             raise TypeError(f"arms must be a list of names, got {shown(arms)}")
         if len(arms) != len(rewards):
             raise ValueError(f"arms and rewards must be equally many, got {len(arms)} and {len(rewards)}")
-        values = [reward_of(reward, self._largest_reward) for reward in rewards]
+        largest, (low, high) = self._largest_reward, self._learner.reward_range
+        values = [reward_of(reward, largest, low, high) for reward in rewards]
         with self._lock:
             self._finish()
             draft = Draft(self._learner)
@@ -333,11 +335,11 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
         TypeError
             If ``decision_id`` is not a str, or ``value`` is not a number.
         ValueError
-            If another value was reported before.
+            If another value was reported before, or the policy takes no such reward.
         """
-        largest = self._largest_reward
-        if value.__class__ is not float or not -largest <= value <= largest:
-            value = reward_of(value, largest)
+        low, high = self._accepted
+        if value.__class__ is not float or not low <= value <= high:
+            value = reward_of(value, self._largest_reward, *self._learner.reward_range)
         if not isinstance(decision_id, str):
             raise TypeError(f"decision_id must be the id of a Decision, got {shown(decision_id)}")
         with self._lock:
@@ -368,7 +370,8 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
         LookupError
             If there is no such arm.
         TypeError, ValueError
-            If a number is not what is described here, or the policy keeps every reward.
+            If a number is not what is described here, the policy takes no rewards of this mean, or it keeps every
+            reward.
 
         Examples
         --------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import secrets
 import zlib
 from collections.abc import Sequence
@@ -13,7 +12,6 @@ from typing import Any, Final
 
 from bootleader._core.printable_text import shown
 from bootleader._core.validation import positive, seed_of
-from bootleader.agent._choice_learner import ChoiceLearner
 from bootleader.agent._contextual_core import linear_learner
 from bootleader.agent._decisions import DEFAULT_AGE
 from bootleader.agent._document import plain_policy, policy_of
@@ -97,8 +95,7 @@ class Settings:
     @cached_property
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward that the policy takes."""
-        learner = self.learner()
-        return learner.reward_range if isinstance(learner, ChoiceLearner) else (-math.inf, math.inf)
+        return self.learner().reward_range
 
     @property
     def keeps_history(self) -> bool:
