@@ -67,6 +67,7 @@ def test_an_agent_survives_a_restart_and_changes_of_its_arms(policy: Any) -> Non
         agent.remove_arm("b")
     agent.resume_arm("a")
     restored = bl.Agent.from_json(agent.to_json())
+    assert restored.to_json() == agent.to_json()
     assert [restored.pull() for _ in range(8)] == [agent.pull() for _ in range(8)]
     assert dict(restored.probabilities()) == dict(agent.probabilities())
 

@@ -72,7 +72,7 @@ def written(agent: AgentCore) -> str:
         },
     }
     if isinstance(learner, MemoryLearner):
-        body["memory"] = learner.streams.memory
+        body["memory"] = list(map(float, learner.streams.memory))  # rules write whole numbers to it too
     if agent.traffic is not None:
         body["traffic"] = {
             "rules": agent.traffic.parameters(),
