@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -108,10 +109,24 @@ def test_the_first_reward_of_an_arm_that_is_new_since_the_choice(policy: Any) ->
 
 @pytest.mark.parametrize("policy", HISTORY, ids=str)
 def test_a_policy_that_needs_the_history_is_for_simulations(policy: Any) -> None:
-    with pytest.raises(TypeError, match=r"does not grow with the rounds.*simulate it instead"):
+    with pytest.raises(TypeError, match=r"an index of that arm alone, .* compares every reward of all arms .*simul"):
         bl.Agent(policy, ["a", "b"])
     body = json.loads(bl.Agent(bl.ReBoot(1.0), ["a"], seed=1).to_json())
     assert "memory" not in body
+
+
+@dataclass(frozen=True, repr=False)
+class Diary(bl.Policy):
+    """Remembers every round."""
+
+    @property
+    def rule(self) -> bl.ChoiceRule:
+        return bl.ChoiceRule(lambda params, arms, memory, shared, stream: 0, memory=lambda arms, rounds: rounds)
+
+
+def test_a_memory_that_grows_is_for_simulations() -> None:
+    with pytest.raises(TypeError, match=r"Diary\(\) has a memory that grows with the rounds: simulate it instead"):
+        bl.Agent(Diary(), ["a", "b"])
 
 
 def test_every_policy_of_the_library_plays_or_says_why_not() -> None:
@@ -119,9 +134,14 @@ def test_every_policy_of_the_library_plays_or_says_why_not() -> None:
     assert kinds == {type(policy) for policy in [*PLAYED, *HISTORY]}
 
 
-@pytest.mark.parametrize("policy", [bl.Exp3(), bl.SuccessiveRejects(), bl.MOSS(horizon="simulation")], ids=str)
-def test_a_policy_that_reads_the_number_of_rounds_needs_it(policy: Any) -> None:
-    with pytest.raises(ValueError, match="does not have a number of rounds"):
+@pytest.mark.parametrize(
+    ("policy", "parameter"),
+    [(bl.Exp3(), "rate"), (bl.SuccessiveRejects(), "horizon"), (bl.MOSS(horizon="simulation"), "horizon")],
+    ids=str,
+)
+def test_a_policy_that_reads_the_number_of_rounds_needs_it(policy: Any, parameter: str) -> None:
+    assert parameter in policy.parameters
+    with pytest.raises(ValueError, match=f"does not have a number of rounds, .* reads: give it {parameter}=$"):
         bl.Agent(policy, ["a", "b"])
 
 

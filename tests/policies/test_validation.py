@@ -80,6 +80,8 @@ def test_limits_are_accepted():
 
 BAD_PARAMETERS = {
     "MOSS horizon": (lambda: bl.MOSS(horizon=0.5), "horizon must be a number of at least 1", "0.5"),
+    "MOSS None": (lambda: bl.MOSS(horizon=None), "'anytime' or 'simulation'", "None"),
+    "MOSS infinity": (lambda: bl.MOSS(horizon=float("inf")), "'anytime' or 'simulation'", "inf"),
     "MOSS word": (lambda: bl.MOSS(horizon="soon"), "'anytime' or 'simulation'", "'soon'"),
     "UCBV c": (lambda: bl.UCBV(c=-1.0), "c must be a number of at least 0", "-1.0"),
     "UCBV b": (lambda: bl.UCBV(b=0), "b must be a finite number above 0", "0"),

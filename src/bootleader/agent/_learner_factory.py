@@ -39,13 +39,16 @@ def learner_of(policy: Policy, seed: int, maximize: bool, half_life: float | Non
 def _learner_of_rule(policy: Policy, rule: Rule, seed: int, half_life: float | None) -> Learner:
     """A learner of the policy's rule, in the agent's inner unit, if an agent can play it."""
     if policy.reads_horizon:
-        raise ValueError(f"an agent does not have a number of rounds: give {policy!r} one")
+        raise ValueError(
+            f"an agent does not have a number of rounds, which {policy!r} reads: give it {policy.instead_of_horizon}="
+        )
     if isinstance(rule, IndexRule):
         return IndexLearner(rule, seed, half_life=half_life)
     if isinstance(rule, ChoiceRule) and needs_history(rule):
+        why = "compares every reward of all arms at once" if rule.history else "has a memory that grows with the rounds"
         raise TypeError(
-            f"an agent plays policies whose memory does not grow with the rounds, and {policy!r} needs the history of "
-            "all arms; simulate it instead"
+            f"an agent keeps moments, a memory of fixed size, or the rewards of each arm for an index of that arm "
+            f"alone, as Giro's, and {policy!r} {why}: simulate it instead"
         )
     if half_life is not None:
         raise ValueError(

@@ -112,6 +112,8 @@ class Policy(Written):
         The publication that defines the policy.
     equivariant : bool
         Whether rewards Y and aY + b, a > 0, give the same choices.
+    instead_of_horizon : str
+        The parameter to give where :attr:`reads_horizon` and there is no simulation to read it from.
 
     Examples
     --------
@@ -120,6 +122,8 @@ class Policy(Written):
     >>> isinstance(policy, Policy), policy.name, policy.parameters
     (True, 'UCB1(sd=2.0)', {'sd': 2.0})
     """
+
+    instead_of_horizon: ClassVar[str] = "horizon"
 
     @property
     def rule(self) -> Rule:

@@ -89,6 +89,7 @@ class Exp3(Policy):
     """
 
     rate: float | None = None
+    instead_of_horizon: ClassVar[str] = "rate"
     reference: ClassVar[str] = (
         "Auer, Cesa-Bianchi, Freund, Schapire (2002). The nonstochastic multiarmed bandit problem. SIAM J. Comput. 32."
     )

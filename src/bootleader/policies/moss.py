@@ -62,7 +62,7 @@ class MOSS(Policy):
             if self.horizon not in ("anytime", "simulation"):
                 raise ValueError(f"horizon must be a number of rounds, 'anytime' or 'simulation', got {self.horizon!r}")
         else:
-            real("horizon", self.horizon, "a number of at least 1", low=1.0, open_low=False)
+            real("horizon", self.horizon, "a number of at least 1, 'anytime' or 'simulation'", low=1.0, open_low=False)
         positive("sd", self.sd)
 
     @property
