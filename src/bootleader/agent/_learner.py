@@ -23,7 +23,7 @@ from bootleader.agent._initial_pulls import InitialPulls
 from bootleader.agent._laws import Laws
 from bootleader.agent._pending_changes import Draft, next_given_up
 from bootleader.agent._random_streams import SpareStream, Streams
-from bootleader.agent._validation import LARGEST_REWARD, MOST_REWARDS
+from bootleader.agent._validation import ANY_REWARD, LARGEST_REWARD, MOST_REWARDS
 
 JointChances = tuple[Sequence[int], npt.NDArray[np.float64], npt.NDArray[np.float64] | None]
 
@@ -49,7 +49,7 @@ class Learner(Journal):
         The smallest and the largest reward that the policy takes. Who calls ``learn`` has compared the reward with it.
     """
 
-    reward_range = (-math.inf, math.inf)
+    reward_range: tuple[float, float] = ANY_REWARD
 
     def __init__(self, rule: Rule, seed: int, run: int = 0) -> None:
         super().__init__()

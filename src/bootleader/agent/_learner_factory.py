@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from bootleader.agent._choice_learner import ChoiceLearner, remembers_nothing
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._learner import HistoryLearner, Learner
 from bootleader.agent._memory_learner import MemoryLearner, needs_history
+from bootleader.agent._validation import ANY_REWARD
 from bootleader.policies import Policy
 
 
@@ -28,7 +28,7 @@ def learner_of(policy: Policy, seed: int, maximize: bool, half_life: float | Non
     """
     learner = _learner_of_rule(policy, _as_played(policy, maximize).rule, seed, half_life)
     learner.reward_range = low, high = policy.reward_range
-    if not maximize and (low, high) != (-math.inf, math.inf):
+    if not maximize and (low, high) != ANY_REWARD:
         raise ValueError(
             f"maximize=False does not go with {policy!r}, whose rewards are from {low:g} to {high:g}: report a "
             "reward, such as 1 minus the cost, instead"

@@ -15,6 +15,7 @@ from bootleader._core.printable_text import shown
 from bootleader._core.validation import positive, real, whole
 
 MOST_REWARDS: Final = 2**53  # of an agent: up to here a float counts exactly
+ANY_REWARD: Final = (-math.inf, math.inf)  # the range of a policy that takes all
 LARGEST_REWARD: Final = 1e100  # squares of differences, over that many rewards and times a parameter, stay finite
 LATEST: Final = 1e15  # seconds: the size of any time
 LARGEST_DOCUMENT: Final = 100_000_000  # characters
@@ -22,7 +23,7 @@ MOST_NESTED: Final = 64  # levels of lists and objects in metadata
 NUMBERS: Final = (float, Real, Decimal, np.bool_)  # what is usual comes first, since every reward is asked
 
 
-def reward_of(value: Any, largest: float, low: float = -math.inf, high: float = math.inf) -> float:
+def reward_of(value: Any, largest: float, accepted: tuple[float, float] = ANY_REWARD) -> float:
     """A reward of at most this size, in the range that the policy takes, as a float, or raise."""
     if not isinstance(value, NUMBERS):
         raise TypeError(f"reward must be {_accepted(largest)}, got {shown(value)}")
@@ -32,8 +33,8 @@ def reward_of(value: Any, largest: float, low: float = -math.inf, high: float = 
         number = math.inf
     if not -largest <= number <= largest:
         raise ValueError(f"reward must be {_accepted(largest)}, got {shown(value)}")
-    if not low <= number <= high:
-        check_range(number, low, high)
+    if accepted != ANY_REWARD:
+        check_range(number, *accepted)
     return number
 
 

@@ -208,7 +208,7 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
             raise no_features(context)
         low, high = self._accepted
         if reward.__class__ is not float or not low <= reward <= high:
-            reward = reward_of(reward, self._largest_reward, *self._learner.reward_range)
+            reward = reward_of(reward, self._largest_reward, self._learner.reward_range)
         with self._lock:
             learner = self._learner
             if learner.pending is not None:
@@ -240,8 +240,8 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
             raise TypeError(f"arms must be a list of names, got {shown(arms)}")
         if len(arms) != len(rewards):
             raise ValueError(f"arms and rewards must be equally many, got {len(arms)} and {len(rewards)}")
-        largest, (low, high) = self._largest_reward, self._learner.reward_range
-        values = [reward_of(reward, largest, low, high) for reward in rewards]
+        largest, accepted = self._largest_reward, self._learner.reward_range
+        values = [reward_of(reward, largest, accepted) for reward in rewards]
         with self._lock:
             self._finish()
             draft = Draft(self._learner)
@@ -339,7 +339,7 @@ class Agent(AgentDecisions, ArmCalls, AnswerCalls, DocumentCalls):
         """
         low, high = self._accepted
         if value.__class__ is not float or not low <= value <= high:
-            value = reward_of(value, self._largest_reward, *self._learner.reward_range)
+            value = reward_of(value, self._largest_reward, self._learner.reward_range)
         if not isinstance(decision_id, str):
             raise TypeError(f"decision_id must be the id of a Decision, got {shown(decision_id)}")
         with self._lock:
