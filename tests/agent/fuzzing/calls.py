@@ -16,10 +16,16 @@ REWARDS: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def reward(rng: random.Random) -> Any:
+def within(policy: Any, value: float) -> float:
+    """The nearest reward that the policy takes."""
+    low, high = policy.reward_range
+    return float(min(max(value, low), high))
+
+
+def reward(policy: Any, rng: random.Random) -> Any:
     """Mostly a plain reward; now and then an extreme or a bad one."""
     if rng.random() < 0.8:
-        return rng.gauss(0.0, 1.0) * 10.0 ** rng.choice([0, 0, 0, 3, -3])
+        return within(policy, rng.gauss(0.0, 1.0) * 10.0 ** rng.choice([0, 0, 0, 3, -3]))
     return rng.choice(REWARDS)
 
 
@@ -37,7 +43,7 @@ def some_id(agent: bl.Agent, rng: random.Random) -> str:
 
 def random_call(agent: bl.Agent, rng: random.Random, *, reads: bool = True) -> Callable[[bl.Agent], Any]:
     """A call with its arguments, to be made on this agent or on a copy of it."""
-    arm, other, value, key = name(agent, rng), name(agent, rng), reward(rng), some_id(agent, rng)
+    arm, other, value, key = name(agent, rng), name(agent, rng), reward(agent.policy, rng), some_id(agent, rng)
     n = rng.randrange(5)
     seed = rng.getrandbits(32)
     changes: list[Callable[[bl.Agent], Any]] = [
@@ -46,7 +52,7 @@ def random_call(agent: bl.Agent, rng: random.Random, *, reads: bool = True) -> C
         lambda a: a.update(arm, value),
         lambda a: a.update(arm, value),
         lambda a: a.pull_many(n),
-        lambda a: a.update_many([arm, other, arm], [value, 1.0, 2.0]),
+        lambda a: a.update_many([arm, other, arm], [value, 1.0, within(a.policy, 2.0)]),
         lambda a: a.decide(probability=False, unit="abc"[n % 3]),
         lambda a: a.decide(probability=False, unit=arm),
         lambda a: a.decide(arm=arm, probability=0.5),
@@ -81,7 +87,7 @@ def small_agent(agent: bl.Agent, arm: str, seed: int) -> bl.Agent:
     if agent.traffic is not None and agent.traffic.holdout:
         names[agent.traffic.control] = None
     other = bl.Agent(agent.policy, names, seed=seed, **options)
-    other.update_many([arm] * 3, [0.0, 1.0, float(seed % 7)])
+    other.update_many([arm] * 3, [0.0, 1.0, within(agent.policy, float(seed % 7))])
     return other
 
 

@@ -6,7 +6,8 @@ import random
 from typing import Any
 
 import bootleader as bl
-from tests.agent.fuzzing.calls import make_calls
+from bootleader.agent._validation import ANY_REWARD
+from tests.agent.fuzzing.calls import make_calls, within
 
 POLICIES: tuple[Any, ...] = (
     bl.AdaptiveReBoot(),
@@ -47,12 +48,13 @@ def sample_agent(rng: random.Random, *, arms: int | None = None, policy: Any = N
     half_life = rng.choice([None, None, 5.0, 100.0]) if policy in INDEX_POLICIES else None
     names = [f"arm {k}" for k in range(arms)] if arms else list("abcd")[: rng.randint(1, 4)]
     traffic = rng.choice(TRAFFIC) if rng.random() < 0.4 and not arms else None
+    seed, maximize = rng.getrandbits(64), rng.random() < 0.7 or policy.reward_range != ANY_REWARD
     agent = bl.Agent(
-        policy, names, seed=rng.getrandbits(64), maximize=rng.random() < 0.7, half_life=half_life, traffic=traffic,
+        policy, names, seed=seed, maximize=maximize, half_life=half_life, traffic=traffic,
         max_open=rng.choice([2, 6, 1000]), max_age=100.0, clock=Clock(),
     )  # fmt: skip
     if arms:
         for _ in range(3):
-            agent.update_many(names, [rng.gauss(0.0, 1.0) for _ in names])
+            agent.update_many(names, [within(policy, rng.gauss(0.0, 1.0)) for _ in names])
     make_calls(agent, rng, rng.choice([0, 3, 20, 60]))
     return agent

@@ -9,6 +9,8 @@ from typing import Any
 from unittest import mock
 
 import bootleader as bl
+from bootleader.agent._validation import ANY_REWARD
+from tests.agent.fuzzing.calls import within
 from tests.agent.fuzzing.documents import with_checksum
 from tests.agent.fuzzing.invariants import check_probabilities
 from tests.agent.fuzzing.samples import POLICIES, Clock
@@ -45,12 +47,14 @@ def size(rng: random.Random, low: float, high: float) -> float:
     return rng.choice([-1.0, 1.0]) * 10.0**exponent
 
 
-def extreme_arm(rng: random.Random, needed: int, fourth_moment: bool) -> dict[str, Any]:
+def extreme_arm(rng: random.Random, policy: Any) -> dict[str, Any]:
     """The state of one arm."""
+    needed, fourth_moment = policy.rule.initial_pulls, policy.rule.fourth_moment
     high = 64.0 if fourth_moment else 99.0
     count = max(needed, 1, int(2.0 ** (rng.uniform(0.0, 12.0) if rng.random() < 0.97 else rng.uniform(0.0, 49.0))))
-    anchor = size(rng, -320.0, high)
+    anchor = within(policy, size(rng, -320.0, high))
     drift = 0.0 if count == 1 else rng.choice([0.0, anchor * 1e-16, size(rng, -320.0, high)])
+    drift = within(policy, anchor + drift) - anchor if policy.reward_range != ANY_REWARD else drift
     rss = 0.0 if count == 1 else abs(size(rng, -320.0, 2.0 * high + 1.0))
     noise_sd = 10.0 ** rng.uniform(-79.0, 119.0) if rng.random() < 0.3 else 1.0
     moments = {"count": float(count), "rewards": count, "anchor": anchor, "drift": drift, "rss": rss}
@@ -68,7 +72,7 @@ def extreme_index_agent(rng: random.Random, policy: Any) -> bl.Agent:
     body.pop("checksum")
     twins = rng.random() < 0.2
     for arm in body["arms"]:
-        arm.update(extreme_arm(rng, policy.rule.initial_pulls, policy.rule.fourth_moment))
+        arm.update(extreme_arm(rng, policy))
         if twins:
             arm.update({key: value for key, value in body["arms"][0].items() if key in MOMENTS})
     body["rounds"] = sum(arm["rewards"] for arm in body["arms"])
@@ -103,7 +107,7 @@ def extreme_states(count: int, seed: int, policy: Any) -> int:
                 check_probabilities(agent)
                 agent.pull_many(3)
                 largest = 64.0 if getattr(played.rule, "fourth_moment", False) else 99.0
-                agent.update(agent.pull(), size(rng, -320.0, largest))
+                agent.update(agent.pull(), within(played, size(rng, -320.0, largest)))
                 check_probabilities(agent)
             except BaseException:
                 print(agent.to_json())
