@@ -60,8 +60,8 @@ OTHER_POLICY_CASES = [
     PolicyCase(bl.BetaThompson(), naive.NaiveBetaThompson()),
     PolicyCase(bl.BetaThompson(a=0.5, b=2.0), naive.NaiveBetaThompson(0.5, 2.0)),
     PolicyCase(bl.Discounted(bl.ReBoot(sigma_a=0.7), half_life=20), naive.NaiveDiscountedReBoot(0.7, 20.0)),
-    PolicyCase(bl.Discounted(bl.UCB1(sd=0.5), half_life=20), naive.NaiveDiscountedUCB(0.5, 20.0)),
-    PolicyCase(bl.Discounted(bl.KLUCB("gaussian", sd=0.5), half_life=20), naive.NaiveDiscountedUCB(0.5, 20.0)),
+    PolicyCase(bl.Discounted(bl.UCB1(), half_life=5), naive.NaiveDiscountedUCB(1.0, 5.0), "gaussian"),
+    PolicyCase(bl.Discounted(bl.KLUCB("gaussian"), half_life=5), naive.NaiveDiscountedUCB(1.0, 5.0), "gaussian"),
     *(case for case in discovered() if isinstance(case, PolicyCase)),
 ]
 

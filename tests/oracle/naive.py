@@ -279,10 +279,13 @@ class NaiveDiscountedReBoot:
         below = [k for k, rewards in enumerate(history) if not rewards]
         if below:
             return below[rng.integers(len(below))]
-        self.rounds = sum(2.0 ** (-age / self.half_life) for age in range(pulls))
+        self.rounds = self.rounds_of(pulls)
         return leader(
             [self.index(np.array(y), np.array(self.faded(k, pulls)), rng) for k, y in enumerate(history)], rng
         )
+
+    def rounds_of(self, pulls: int) -> float:
+        return sum(2.0 ** (-age / self.half_life) for age in range(pulls))
 
     def faded(self, k: int, now: int) -> list[float]:
         total = sum(self.weights[k])

@@ -17,7 +17,7 @@ from bootleader.policies import _posterior_quantiles as quantiles
 from bootleader.policies import exp3, giro, npts, tsallis_inf
 from bootleader.simulation._block_runs import Block
 from bootleader.simulation._simulate import checkpoint_rounds
-from tests.oracle.naive import ByIndex, NaiveBetaThompson, NaiveIMED, kl_ucb
+from tests.oracle.naive import ByIndex, NaiveBetaThompson, NaiveDiscountedUCB, NaiveIMED, kl_ucb
 from tests.oracle.test_oracle_exact import assert_same_bits
 from tests.oracle.test_oracle_statistical import regret_p_value
 from tests.oracle.twins.adversarial import NaiveExp3, NaiveTsallisINF
@@ -58,6 +58,14 @@ class WholeHistory(NaiveDuels):
         return [sum(history[lead]) / len(history[lead])] * len(history[k])
 
 
+@dataclass
+class AllRounds(NaiveDiscountedUCB):
+    """Counts fade, and the number of rounds does not."""
+
+    def rounds_of(self, pulls):
+        return pulls
+
+
 def chk_without_two(y, rng, arm, t):
     return float(y.mean() + y.std() * math.sqrt(t ** (2 / len(y)) - 1))
 
@@ -93,6 +101,7 @@ MISTAKES = {
     "Tsallis-INF: rewards as losses": (bl.TsallisINF(), LossesFromZero(), "bernoulli"),
     "SW-UCB: no window": (bl.SlidingWindowUCB(window=10), NaiveSlidingWindowUCB(10_000), "gaussian"),
     "top two: leader alone": (bl.TopTwoThompson(), NaiveTopTwoThompson(1.0, 1.0), "gaussian"),
+    "discounted: all rounds": (bl.Discounted(bl.KLUCB("gaussian"), half_life=5), AllRounds(1.0, 5.0), "gaussian"),
     "successive rejects: half the rounds": (bl.SuccessiveRejects(horizon=80), NaiveSuccessiveRejects(40), "gaussian"),
 }
 
