@@ -273,6 +273,7 @@ def test_a_restored_agent_goes_on_alike() -> None:
         (lambda body: body["traffic"]["rules"].update(colour=1), "rules of traffic are refused"),
         (lambda body: body["traffic"]["rules"].update(holdout=0.0), "sides of its holdout"),
         (lambda body: body["traffic"]["rules"].update(control="pink"), "control of its holdout"),
+        (lambda body: body["traffic"]["rules"].update(control=["blue"]), "control of its holdout"),
         (lambda body: body["traffic"]["rules"].update(sticky=False), "not sticky"),
         (lambda body: body["traffic"]["units"].append(body["traffic"]["units"][0]), "occurs twice in units"),
         (lambda body: body["traffic"]["added_later"].append("pink"), "added later is not there"),

@@ -184,7 +184,8 @@ def _check_traffic(document: Document) -> None:
         if any(row.group for row in document.decisions.open):
             raise refuse("it has decisions of a holdout but no rules of traffic")
         return
-    present, holdout = {arm.name for arm in document.arms if arm.active}, bool(record.rules.get("holdout"))
+    # A list: the control may be anything, also what has no hash.
+    present, holdout = [arm.name for arm in document.arms if arm.active], bool(record.rules.get("holdout"))
     if len(record.sides) != 2 * holdout:
         raise refuse("the sides of its holdout do not go with its rules of traffic")
     if holdout and document.arms and record.rules.get("control") not in present:
