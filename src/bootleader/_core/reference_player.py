@@ -160,7 +160,9 @@ class IndexPlayer(Player):
     def _rounds(self) -> Any:
         """The rounds so far, or what the half-life has left of them."""
         half_life = self.rule.half_life
-        return self.pulls if half_life == math.inf else remembered_rounds(self.pulls, half_life)
+        if half_life == math.inf or not self.rule.reads_rounds:
+            return self.pulls
+        return remembered_rounds(self.pulls, half_life)
 
     def _fade(self, k: int, reward: float) -> None:
         """Fade an arm's moments before a reward is added to them."""

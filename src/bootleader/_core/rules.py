@@ -31,8 +31,8 @@ class SharedStatistics(NamedTuple):
     """What a law may know beside its arm."""
 
     variance: Any  # pooled over the arms, renewed from time to time; 0 unless the rule asks for it
-    # Rewards so far, of all arms; with a half-life those remembered, a float. Current only if the rule asks for laws
-    # that are renewed every round.
+    # Rewards so far, of all arms; with a half-life those remembered, a float. Both only if the rule asks for laws that
+    # are renewed every round.
     pulls: Any
     arms: Any  # number of arms
     horizon: Any  # number of rounds; infinite where it is not known
@@ -194,6 +194,11 @@ class IndexRule:
                 f"noise must be one of {', '.join(map(str, Noise.__members__))} of Noise, got {self.noise!r}"
             )
         real("epsilon", self.epsilon, "a number from 0 to 1", low=0.0, open_low=False, high=1.0)
+
+    @property
+    def reads_rounds(self) -> bool:
+        """Whether indices depend on the number of rounds so far."""
+        return self.every_round or self.noise == Noise.OPTIMISM
 
     @property
     def uses_bounds(self) -> bool:

@@ -14,7 +14,6 @@ from bootleader.agent._arm_state import ArmState
 from bootleader.agent._laws import Laws
 from bootleader.agent._learner import Learner
 from bootleader.agent._random_streams import Streams
-from bootleader.agent._validation import check_range as check_range  # the store takes it from here
 from bootleader.policies import bayes_ucb, imed, maillard_sampling, top_two_thompson
 
 # Rules whose memory is for intermediate results: what a choice leaves in it, the next may find or not.

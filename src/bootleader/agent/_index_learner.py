@@ -181,7 +181,9 @@ class IndexLearner(Learner):
 
     def rounds_of(self, rounds: int) -> float:
         """The rounds so far as laws read them: with a half-life, what it has left of them."""
-        return rounds if self.half_life is None else float(remembered_rounds(rounds, self.half_life))
+        if self.half_life is None or not self.rule.reads_rounds:
+            return rounds
+        return float(remembered_rounds(rounds, self.half_life))
 
     # Rewards -------------------------------------------------------------------------------------------------------
 

@@ -7,15 +7,13 @@ amendment that overtakes its reward still counts.
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER
 from bootleader._core.printable_text import shown
-from bootleader.agent._choice_learner import check_range
-from bootleader.agent._validation import reward_of
+from bootleader.agent._validation import ANY_REWARD, check_range, reward_of
 from bootleader.store._errors import StoreError
 from bootleader.store._events import Core, Event, Kind, Rest, new_event
 from bootleader.store._model_sums import context_of_reward
@@ -25,10 +23,9 @@ LONGEST_UNIT: Final = 1_000
 NOT_IN_IDS: Final = ("Cc", "Cs", "Zl", "Zp")  # control characters, half surrogates, ends of lines and paragraphs
 MOST_BYTES: Final = 2_000  # of an id in UTF-8: PostgreSQL has no index of much longer ones
 Range = tuple[float, float]  # the smallest and the largest reward that a policy takes
-ANY: Final[Range] = (-math.inf, math.inf)
 
 
-def checked_value(value: Any, accepted: Range = ANY) -> float:
+def checked_value(value: Any, accepted: Range = ANY_REWARD) -> float:
     """A reward as a float; minus zero is zero, since SQLite does not keep its sign."""
     number = reward_of(value, LARGEST_FOURTH_POWER) + 0.0
     check_range(number, *accepted)
@@ -65,8 +62,9 @@ def folded(events: Iterable[tuple[int, float | None]]) -> float | None:
 
 
 def next_event(
-    chain: Sequence[Event], kind: Kind, amount: float | None, event: str | None, now: float, accepted: Range = ANY
-) -> Event | None:
+    chain: Sequence[Event], kind: Kind, amount: float | None, event: str | None, now: float,
+    accepted: Range = ANY_REWARD,
+) -> Event | None:  # fmt: skip
     """The event that a call appends to those of its decision; None if it was counted before.
 
     Raises

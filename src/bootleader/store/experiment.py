@@ -10,7 +10,7 @@ from bootleader._core.printable_text import shown
 from bootleader._core.validation import counted, real
 from bootleader.agent._decisions import Decision, Receipt
 from bootleader.agent._probabilities import Probabilities
-from bootleader.agent._validation import arm_name, summary_of
+from bootleader.agent._validation import arm_name, check_range, summary_of
 from bootleader.agent.features import Features
 from bootleader.agent.traffic import Traffic, unit_of
 from bootleader.policies import Policy
@@ -325,6 +325,7 @@ class Experiment(ArmCalls, LogCalls):
             raise ValueError(
                 f"learn_summary needs a policy that keeps moments only; {self.policy!r} keeps every reward"
             )
+        check_range(average, *self._writer.settings.reward_range, what="mean")
         learnt = [number, [], float(number), average + 0.0, rss, 0.0, fourth]
 
         def change(state: State) -> dict[str, Any]:

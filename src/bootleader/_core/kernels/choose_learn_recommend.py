@@ -78,7 +78,7 @@ def recommend_largest_mean(plan, state):
     return recommended
 
 
-@inner
+@inlined
 def noise_of(kind, shape, rounds, noise, spare):
     """The noise of one index."""
     if kind == NORMAL:
@@ -92,31 +92,34 @@ def noise_of(kind, shape, rounds, noise, spare):
     return 0.0
 
 
-@inner
+@inlined
 def weight_now(plan, state, k, now):
     """What the half-life has left of each unit of an arm's count."""
     return weight_left(state.moments.count[k], state.moments.last[k], now, plan.half_life, plan.initial_pulls)
 
 
-@inner
+@inlined
 def no_fading(plan, state, k, now):
     """Without a half-life all is left."""
     return 1.0
 
 
-@inner
+@inlined
 def rounds_remembered(plan, state):
-    """What the half-life has left of the rounds so far."""
-    return remembered_rounds(float(state.arrived[0]), plan.half_life)
+    """What the half-life has left of the rounds so far, if an index reads them."""
+    rounds = float(state.arrived[0])
+    if plan.every_round or plan.noise == OPTIMISM:
+        return remembered_rounds(rounds, plan.half_life)
+    return rounds
 
 
-@inner
+@inlined
 def rounds_so_far(plan, state):
     """Without a half-life every round counts."""
     return state.arrived[0]
 
 
-@inner
+@inlined
 def fade(plan, state, k, reward):
     """Fade an arm's moments before a reward is added to them."""
     moments = state.moments
@@ -148,7 +151,7 @@ def index_parts(law_of: Any, fading: bool, digest: str) -> tuple[Any, Any]:
     """An :class:`IndexRule`."""
     weight_of, rounds_of = (weight_now, rounds_remembered) if fading else (no_fading, rounds_so_far)
 
-    @inner
+    @inlined
     @named(f"renew_law_{digest}")
     def renew_law(plan, state, k, rounds):
         moments, laws = state.moments, state.laws
@@ -167,7 +170,7 @@ def index_parts(law_of: Any, fading: bool, digest: str) -> tuple[Any, Any]:
                 SharedStatistics(laws.variance[0], rounds, moments.count.shape[0], plan.horizon, laws.kurtosis[0]),
             )
 
-    @inner
+    @inlined
     @named(f"renew_all_{digest}")
     def renew_all(plan, state):
         state.laws.renewed_at[0] = state.arrived[0]
@@ -180,7 +183,7 @@ def index_parts(law_of: Any, fading: bool, digest: str) -> tuple[Any, Any]:
         for k in range(state.moments.count.shape[0]):
             renew_law(plan, state, k, rounds)
 
-    @inner
+    @inlined
     @named(f"choose_by_index_{digest}")
     def choose(plan, state, noise, spare):
         laws, arms = state.laws, state.moments.count.shape[0]
@@ -198,7 +201,7 @@ def index_parts(law_of: Any, fading: bool, digest: str) -> tuple[Any, Any]:
                 state.indices[k] = laws.location[k] + laws.scale[k] * drawn
         return np.int64(leader(state, plan.initial_pulls, spare))
 
-    @inner
+    @inlined
     @named(f"learn_index_{digest}")
     def learn(plan, state, k, reward, spare):
         if fading:
