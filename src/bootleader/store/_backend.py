@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from bootleader.store._events import Event
-
-Meanwhile = Callable[[], None]
 
 
 class Found(NamedTuple):
@@ -46,6 +44,7 @@ class Backend(ABC):
     """
 
     start: str  # the horizon before all events
+    waits = True  # whether a call that writes waits for a disk or a server, so that another thread can compute
 
     @abstractmethod
     def create(self, name: str, settings: str, first: Sequence[Event], now: float) -> Found:
@@ -90,17 +89,19 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def append_to(self, experiment: int, event: Event, changes: int, meanwhile: Meanwhile | None = None) -> bool:
-        """As :meth:`append`, for an event of a decision.
+    def append_change(self, experiment: int, event: Event) -> None:
+        """As :meth:`append`, for a change of the experiment."""
 
-        False if the decision is not there, or no more; or if the experiment was changed more often than ``changes``
-        times: an arm may have been removed.
+    @abstractmethod
+    def append_to(self, experiment: int, event: Event, changes: int) -> bool:
+        """As :meth:`append`, for a decision or an event of one.
+
+        False if the experiment was changed more often than ``changes`` times: an arm may have been paused or removed;
+        or if the decision that the event belongs to is not there, or no more.
         """
 
     @abstractmethod
-    def append_next(
-        self, experiment: int, event: Event, after: str, fold: int, meanwhile: Meanwhile | None = None
-    ) -> str | None:
+    def append_next(self, experiment: int, event: Event, after: str, fold: int) -> str | None:
         """As :meth:`append`, or :meth:`append_to` from version 1 on, if nothing was appended since a horizon.
 
         Parameters
@@ -113,8 +114,6 @@ class Backend(ABC):
             The horizon.
         fold : int
             Position of the fold that there was then, 0 if there was none.
-        meanwhile : callable, optional
-            To be called while the database is at work, if that is possible: it only saves time.
 
         Returns
         -------

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from bootleader._core.rng import Purpose, stream_of, stride_of
 from bootleader._core.rng import unit as unit_interval
@@ -29,8 +29,6 @@ from bootleader.store._errors import StoreError
 from bootleader.store._events import Event, Kind, Side
 from bootleader.store._exact_sums import ExactSums
 from bootleader.store._state import ArmTally, State
-
-SELDOM: Final = 32  # rewards
 
 
 class Choice(NamedTuple):
@@ -72,7 +70,6 @@ class Chooser:
         self._final: FinalChances | None = None
         self._ahead = state.settings.learner()  # of a state that is not reached yet
         self._expected: Expected | None = None
-        self._rewards = 0  # since an expectation was last met
 
     def choose(self, decision: str, unit: str | None, now: float, context: Any = None) -> Choice:
         """The arm for a decision that is made at time ``now``; ``context`` where the experiment has features."""
@@ -115,11 +112,6 @@ class Chooser:
 
     # What is computed ahead of time --------------------------------------------------------------------------------
 
-    def is_worth_expecting(self) -> bool:
-        """Count a reward that is appended now; whether it will perhaps be the next event: not while others append."""
-        self._rewards += 1
-        return (self._rewards == 1 or self._rewards % SELDOM == 0) and not self.depends_on_more
-
     def expect(self, reward: Event, version: int, now: float) -> None:
         """Compute the probabilities that follow if a reward is the next event, while it is written.
 
@@ -158,7 +150,7 @@ class Chooser:
         changes = [row for row in rows if row[1] != Kind.DECISION]
         version = expected.final.version + 1
         if self.state.version == version and len(changes) == 1 and tuple(changes[0][1:11]) == expected.reward:
-            self._final, self._rewards = expected.final._replace(version=version), 0
+            self._final = expected.final._replace(version=version)
             if self._prepared_for == expected.final.version:  # all other arms are as they were
                 number = changes[0][4]
                 self._arm_states[number] = expected.arm

@@ -12,8 +12,9 @@ from typing import Any, Final
 from bootleader._core.printable_text import shown
 from bootleader.agent._contextual_core import checked_context
 from bootleader.agent._decisions import Decision, Receipt
-from bootleader.store._backend import Backend, Found, Meanwhile
+from bootleader.store._backend import Backend, Found
 from bootleader.store._choice import Choice
+from bootleader.store._compute_thread import background
 from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import EXPERIMENT, Core, Event, Kind, Rest, Side, new_event
 from bootleader.store._folding import is_folded
@@ -43,8 +44,10 @@ if hasattr(os, "register_at_fork"):
 class Writer:
     """One experiment of a store, in one process. The lock guards the replica; appends are made outside it."""
 
-    def __init__(self, backend: Backend, found: Found, settings: Settings, clock: Callable[[], float]) -> None:
-        self.backend, self.found, self.settings, self.clock = backend, found, settings, clock
+    def __init__(
+        self, backend: Backend, found: Found, settings: Settings, clock: Callable[[], float], max_lag: float
+    ) -> None:
+        self.backend, self.found, self.settings, self.clock, self.max_lag = backend, found, settings, clock, max_lag
         self.lock = threading.RLock()
         self.ids = DecisionIds()
         self._replica: Replica | None = None
@@ -74,20 +77,23 @@ class Writer:
         fold = self.backend.fold(self.found.id)
         return self.fresh_replica(self.backend.start if fold is None else fold.horizon, use_snapshots=False)
 
-    def append(self, event: Event, to_decision: bool = False) -> bool:
-        """Append an event; False if another process has taken its version, event id or assignment.
+    def append(self, event: Event, changes: int) -> bool:
+        """Append a decision or an event of one; False if that has to be tried again.
 
-        With ``to_decision`` also if the decision that it belongs to is not there, or was folded meanwhile.
+        Another process has taken its version, event id or assignment; the experiment was changed more often than
+        ``changes`` times; or the decision that the event belongs to is not there, or was folded meanwhile.
         """
         try:
-            if to_decision:
-                return self.backend.append_to(self.found.id, event, self._changes_known())
-            self.backend.append(self.found.id, [event])
-            if self._replica is not None:
-                self._replica.count_appended()
+            is_written = self.backend.append_to(self.found.id, event, changes)
         except DuplicateKey:
             return self._is_own(event)
-        return True
+        replica = self._replica
+        if replica is not None:
+            if is_written:
+                replica.count_appended()
+            else:
+                replica.read_again()
+        return is_written
 
     def _is_own(self, event: Event) -> bool:
         """Whether an event is in the log already: a call is made again if the connection broke during the commit."""
@@ -102,31 +108,35 @@ class Writer:
         for _ in range(ATTEMPTS):
             now = self.clock()
             with self.lock:
-                known = self._replica
-                replica = known if known is not None and known.is_alone else self.replica()
-                is_alone = replica.is_alone
+                replica = self._replica
+                if replica is None or not (replica.is_alone or replica.is_recent(self.max_lag)):
+                    replica = self.replica()
+                is_contended, changes = replica.is_contended, replica.state.changes
                 values = self.checked_context(replica.state, context)
                 decision_id = self.ids.next()
                 choice, assignment = self._choice(replica, decision_id, unit, now, values)
                 event = self._decision(replica, decision_id, choice, now, unit, assignment, values)
                 name, snapshot = replica.state.arms[choice.arm].name, replica.snapshot_due
-            if self._append_next(replica, event) if is_alone else self.append(event):
-                replica.recent[decision_id] = (event.arm, event.round, event.side, context_of_reward(event.context))
+            if self.append(event, changes) if is_contended else self._append_next(replica, event):
+                replica.recent[decision_id] = event
                 if snapshot:
                     self._save_snapshot()
                 return Decision(decision_id, name, choice.probability, None, choice.side == Side.HOLDOUT)
         raise _overtaken(f"the unit {shown(unit)}")
 
-    def _append_next(self, replica: Replica, event: Event, meanwhile: Meanwhile | None = None) -> bool:
+    def _append_next(self, replica: Replica, event: Event) -> bool:
         """Append an event, and apply it, if nothing else was appended since the replica has read; whether it was."""
-        after = event.seen or replica.horizon
+        after, has_read = event.seen or replica.horizon, not replica.is_alone
         try:
-            horizon = self.backend.append_next(self.found.id, event, after, replica.fold, meanwhile)
+            horizon = self.backend.append_next(self.found.id, event, after, replica.fold)
         except DuplicateKey:
             replica.not_alone()
             return self._is_own(event)
         if horizon is None:
-            replica.not_alone()
+            if has_read:
+                replica.overtaken()
+            else:
+                replica.not_alone()
             return False
         with self.lock:
             replica.take(event, after, horizon)
@@ -159,17 +169,20 @@ class Writer:
 
     def record(self, unit: str | None, arm: str, probability: float | None, context: Any = None) -> Decision:
         """Record a choice that was made elsewhere."""
-        now = self.clock()
-        with self.lock:
-            replica = self.replica()
-            tally = replica.state.named(arm)
-            values = self.checked_context(replica.state, context)
-            replica.chooser.look_at(values, now)
-            decision_id = self.ids.next()
-            choice = Choice(tally.number, probability, "recorded", Side.ELSEWHERE)
-            event = self._decision(replica, decision_id, choice, now, unit, None, values)
-        self.append(event)
-        return Decision(decision_id, arm, probability)
+        for _ in range(ATTEMPTS):
+            now = self.clock()
+            with self.lock:
+                replica = self.replica()
+                tally = replica.state.named(arm)
+                values = self.checked_context(replica.state, context)
+                replica.chooser.look_at(values, now)
+                decision_id = self.ids.next()
+                choice = Choice(tally.number, probability, "recorded", Side.ELSEWHERE)
+                event = self._decision(replica, decision_id, choice, now, unit, None, values)
+                changes = replica.state.changes
+            if self.append(event, changes):
+                return Decision(decision_id, arm, probability)
+        raise _overtaken("the experiment")
 
     def _decision(
         self, replica: Replica, decision_id: str, choice: Choice, now: float, unit: str | None, assignment: int | None,
@@ -194,7 +207,7 @@ class Writer:
         """Append what became of a decision."""
         now = self.clock()
         first = self._first_reward(decision_id, amount, event, now) if kind == Kind.REWARD else None
-        if first is not None and self._append_first(first, self._expectation(first, now)):
+        if first is not None and self._append_first(first):
             return self._receipt(first.arm, Receipt.COUNTED)
         for attempt in range(ATTEMPTS):
             if attempt:
@@ -209,7 +222,7 @@ class Writer:
             if row is None:
                 self.backend.make_durable()  # who wrote it may have ended before it was
                 return self._receipt(chain[0].arm, Receipt.REPEATED)
-            if self.append(row, to_decision=True):
+            if self.append(row, self._changes_known()):
                 return self._receipt(row.arm, Receipt.COUNTED)
             if event is not None:
                 self._check_event(event, decision_id)
@@ -221,34 +234,36 @@ class Writer:
         known = None if replica is None else replica.recent.get(decision_id)
         if known is None:
             return None
-        arm, round_, side, context = known
+        _, _, _, _, arm, _, _, round_, side, *_, context = known
         return new_event(
-            Core(Kind.REWARD, decision_id, 1, arm, None, amount, round_, side, now), Rest(event=event), context
+            Core(Kind.REWARD, decision_id, 1, arm, None, amount, round_, side, now),
+            Rest(event=event),
+            context_of_reward(context),
         )
 
-    def _expectation(self, reward: Event, now: float) -> Meanwhile | None:
-        """What computes, while a reward is written, what the next decision needs."""
-        replica = self._replica
-        if replica is None or not replica.chooser.is_worth_expecting():
-            return None
+    def _expect(self, replica: Replica, reward: Event) -> None:
+        """Let another thread compute, while a reward is written, what the next decision needs."""
         version, lock = replica.state.version, self.lock
 
         def job() -> None:
             if lock.acquire(blocking=False):  # or else a decision computes it
                 try:
-                    replica.chooser.expect(reward, version, now)
+                    replica.chooser.expect(reward, version, reward.time)
                 finally:
                     lock.release()
 
-        return job
+        background.submit(job)
 
-    def _append_first(self, event: Event, meanwhile: Meanwhile | None) -> bool:
+    def _append_first(self, event: Event) -> bool:
         """Append a first reward, without reading the decision; False if that has to be done."""
         replica = self._replica
-        if replica is not None and replica.is_alone and self._append_next(replica, event, meanwhile):
-            return True
+        if replica is not None and replica.is_alone:
+            if self.backend.waits and not replica.chooser.depends_on_more:
+                self._expect(replica, event)
+            if self._append_next(replica, event):
+                return True
         try:
-            is_written = self.backend.append_to(self.found.id, event, self._changes_known(), meanwhile)
+            is_written = self.backend.append_to(self.found.id, event, self._changes_known())
         except DuplicateKey:
             return False
         if replica is not None and is_written:
@@ -318,8 +333,15 @@ class Writer:
                 Core(Kind.CHANGE, EXPERIMENT, version, round=rounds, time=self.clock()),
                 Rest(detail=json.dumps(made, allow_nan=False)),
             )
-            if self.append(event):
-                return
+            try:
+                self.backend.append_change(self.found.id, event)
+            except DuplicateKey:
+                if self._is_own(event):
+                    return
+                continue
+            if self._replica is not None:
+                self._replica.count_appended()
+            return
         raise _overtaken("the experiment")
 
     def check_floor(self, state: State, change: int) -> None:

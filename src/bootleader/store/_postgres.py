@@ -18,16 +18,23 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from bootleader.store._backend import Meanwhile, News
+from bootleader.store._backend import News
 from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._ids import can_be_stored
 from bootleader.store._postgres_connections import Connections
 from bootleader.store._postgres_horizons import Snapshot, last_transaction, next_transaction, ranks
-from bootleader.store._postgres_sql import INSERTION, INSERTION_TO, WITHIN, news_query, next_insertion
+from bootleader.store._postgres_sql import (
+    INSERTION,
+    INSERTION_TO,
+    INSERTION_UNCHANGED,
+    WITHIN,
+    news_query,
+    next_insertion,
+)
 from bootleader.store._postgres_statements import Statements
 from bootleader.store._schema import POSTGRES
-from bootleader.store._sql import ALL, AT_ONCE, OF_BANDIT, READ, READ_AT_ONCE, Execute, SqlBackend, intact
+from bootleader.store._sql import ALL, AT_ONCE, OF_BANDIT, READ, READ_AT_ONCE, READ_NAMES, Execute, SqlBackend, intact
 
 if TYPE_CHECKING:
     import psycopg
@@ -214,7 +221,7 @@ class PostgresBackend(SqlBackend):
             connection = statements.connection
             with connection.transaction():
                 execute = _executing(connection)
-                there = "SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL FOR SHARE"
+                there = "SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL FOR KEY SHARE"
                 if not execute(there, (experiment,)):
                     return 0
                 txn = execute("SELECT pg_current_xact_id()::text::bigint + ?::bigint", (self._offset,))[0][0]
@@ -231,14 +238,15 @@ class PostgresBackend(SqlBackend):
         if self._with_statements(insert, is_short=len(rows) == 1) != len(rows):
             raise removed()
 
-    def _insert_to(self, experiment: int, event: Event, changes: int, meanwhile: Meanwhile | None) -> bool:
-        args = (*self.inserted(experiment, event), changes, event.decision)
-        done = self._with_statements(lambda statements: statements.execute(INSERTION_TO, args, meanwhile))
-        return done.command_tuples == 1
+    def _insert_to(self, experiment: int, event: Event, changes: int) -> bool:
+        args: tuple[Any, ...] = (*self.inserted(experiment, event), changes)
+        if event.version:
+            sql, args = INSERTION_TO, (*args, event.decision)
+        else:
+            sql = INSERTION_UNCHANGED
+        return self._with_statements(lambda statements: statements.execute(sql, args)).command_tuples == 1
 
-    def append_next(
-        self, experiment: int, event: Event, after: str, fold: int, meanwhile: Meanwhile | None = None
-    ) -> str | None:
+    def append_next(self, experiment: int, event: Event, after: str, fold: int) -> str | None:
         known, to_decision = Snapshot.of(after), event.version > 0
         sql = next_insertion(bool(known.xip), to_decision)
         args: list[Any] = [*self.inserted(experiment, event), known.xmax, fold]
@@ -249,7 +257,7 @@ class PostgresBackend(SqlBackend):
         attempts = itertools.count()
 
         def insert(statements: Statements) -> PGresult:
-            is_repeated, done = next(attempts) > 0, statements.execute(sql, args, meanwhile)
+            is_repeated, done = next(attempts) > 0, statements.execute(sql, args)
             if is_repeated and not done.ntuples:  # the first attempt may have written it
                 raise DuplicateKey
             return done
@@ -266,29 +274,28 @@ class PostgresBackend(SqlBackend):
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
         known = Snapshot.of(after)
         last = None if upto is None else Snapshot.of(upto)
-        args: list[Any] = [experiment, experiment, known.xmax]
         limits: list[Any] = [] if last is None else [last.xmax, last.xip]
+        args = [experiment, known.xmax, *limits]
         if known.xip:
-            args += [*limits, experiment, known.xip]
+            args += [known.xip, experiment, *limits]
         sql = news_query(bool(known.xip), last is not None, READ_AT_ONCE)
-        found = self._with_statements(lambda statements: statements.query(sql, args + limits))
+        found = self._with_statements(lambda statements: statements.query(sql, [*args, experiment]))
+        beside = found.pop()
+        fold = beside[READ_NAMES.index("seq")] or 0
         if last is None:
-            last = Snapshot.of(found[-1][-1], self._offset)
-        if len(found) == READ_AT_ONCE:
-            return self._first(experiment, found, known, last)
-        fold = int(found[0][-3] or 0)
-        return News([row[:-3] for row in found] if found[0][0] is not None else [], str(last), False, fold)
+            last = Snapshot.of(beside[READ_NAMES.index("detail")], self._offset)
+        if len(found) < READ_AT_ONCE:
+            return News(found, str(last), False, fold)
+        return News(found, str(known.up_to(last, self._complete(experiment, found))), True, fold)
 
-    def _first(self, experiment: int, found: list[Any], known: Snapshot, last: Snapshot) -> News:
-        """The events of whole transactions: all but the last one read, or the only one."""
-        cut = found[-1][-2]
-        rows = [row[:-3] for row in found if row[-2] < cut]
-        if not rows:  # a transaction of very many events
-            rows = self.rows(
-                f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND txn = ? ORDER BY seq", (experiment, cut)
-            )
-            cut += 1
-        return News(rows, str(known.up_to(last, cut)), True, int(found[0][-3] or 0))
+    def _complete(self, experiment: int, found: list[Any]) -> int:
+        """Read the rest of the last event's transaction; the first transaction that is not in the events then."""
+        *_, last = found
+        sql = "SELECT txn FROM bootleader_events WHERE experiment = ? AND decision = ? AND version = ?"
+        ((txn,),) = self.rows(sql, (experiment, last[2], last[3]))
+        sql = f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND txn = ? AND seq > ? ORDER BY seq"
+        found += self.rows(sql, (experiment, txn, last[0]))
+        return int(txn) + 1
 
     def contains(self, horizon: str, other: str) -> bool:
         try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from bootleader.store._events import COLUMNS, EXPERIMENT
-from bootleader.store._sql import READ
+from bootleader.store._events import COLUMNS
+from bootleader.store._sql import READ, READ_NAMES
 
 TYPES: Final = {
     "kind": "smallint", "decision": "text", "version": "int", "arm": "int", "old": "float8", "value": "float8",
@@ -15,20 +15,22 @@ TYPES: Final = {
     "context": "text",
 }  # fmt: skip
 WITHIN: Final = "(txn < ?::bigint AND NOT txn = ANY(?::bigint[]))"
-INSERTION: Final = (
+_COLUMNS: Final = (
     f"INSERT INTO bootleader_events (experiment, txn, {', '.join(COLUMNS)}) "
     "SELECT id, pg_current_xact_id()::text::bigint + ?::bigint, "
-    f"{', '.join(f'?::{TYPES[name]}' for name in COLUMNS)} "
-    "FROM bootleader_experiments WHERE id = ?::int AND removed IS NULL"
+    f"{', '.join(f'?::{TYPES[name]}' for name in COLUMNS)} FROM bootleader_experiments WHERE id = ?::int"
 )
+INSERTION: Final = f"{_COLUMNS} AND removed IS NULL"
 _DECISION_IS_THERE: Final = (  # and cannot be folded before the event is committed
     " AND EXISTS (SELECT 1 FROM bootleader_events d WHERE d.experiment = bootleader_experiments.id "
     "AND d.decision = ? AND d.version = 0 FOR KEY SHARE)"
 )
-INSERTION_TO: Final = (
-    f"{INSERTION} AND NOT EXISTS (SELECT 1 FROM bootleader_events c WHERE c.experiment = bootleader_experiments.id "
-    f"AND c.decision = '{EXPERIMENT}' AND c.version > ?::int){_DECISION_IS_THERE}"
-)
+INSERTION_UNCHANGED: Final = f"{_COLUMNS} AND changes <= ?::int"  # a removed experiment has more
+INSERTION_TO: Final = INSERTION_UNCHANGED + _DECISION_IS_THERE
+
+# The events of some transactions, each looked up by its id. For ``txn = ANY(...)`` PostgreSQL may choose the index of
+# decisions, and read all of an experiment, as long as it has no statistics of a new table.
+_OF_TRANSACTIONS: Final = "unnest(?::bigint[]) open (id), LATERAL"
 
 
 @cache
@@ -45,7 +47,8 @@ def next_insertion(has_open: bool, to_decision: bool) -> str:
     ]
     if has_open:
         conditions.append(
-            "NOT EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = id AND txn = ANY(?::bigint[]))"
+            f"NOT EXISTS (SELECT 1 FROM {_OF_TRANSACTIONS} (SELECT 1 FROM bootleader_events "
+            "WHERE experiment = bootleader_experiments.id AND txn = open.id ORDER BY txn, seq LIMIT 1) e)"
         )
     there = _DECISION_IS_THERE if to_decision else ""
     return f"{INSERTION}{' AND '.join(conditions)}{there} RETURNING txn, pg_current_snapshot()::text"
@@ -53,18 +56,18 @@ def next_insertion(has_open: bool, to_decision: bool) -> str:
 
 @cache
 def news_query(has_open: bool, has_last: bool, limit: int) -> str:
-    """The query for the first events after a horizon, which has open transactions, and up to a last one."""
-    conditions = ["txn >= ?::bigint"]
+    """The query for the first events after a horizon, which has open transactions, and up to a last one.
+
+    A last row has the position of the fold in the place of ``seq``, and the present snapshot in that of ``detail``.
+    """
+    found = f"SELECT {READ}, txn FROM bootleader_events WHERE experiment = ?"
+    rest = f"{f' AND {WITHIN}' if has_last else ''} ORDER BY txn, seq LIMIT {limit}"
+    parts = [f"({found} AND txn >= ?::bigint{rest})"]
     if has_open:  # apart, so that an old transaction does not make the index be read from there on
-        conditions.append("txn = ANY(?::bigint[])")
-    parts = [
-        f"""(SELECT txn, {READ} FROM bootleader_events WHERE experiment = ? AND {condition}
-        {"AND " + WITHIN if has_last else ""} ORDER BY txn, seq LIMIT {limit})"""
-        for condition in conditions
-    ]
+        parts.append(f"(SELECT e.* FROM {_OF_TRANSACTIONS} ({found} AND txn = open.id{rest}) e)")
+    fold = "(SELECT position FROM bootleader_folds WHERE experiment = ?)"
+    beside = {"seq": fold, "detail": "pg_current_snapshot()::text"}
     return f"""
-        SELECT {READ}, (SELECT position FROM bootleader_folds WHERE experiment = ?), txn,
-            pg_current_snapshot()::text FROM (SELECT 1) one LEFT JOIN (
-            SELECT * FROM ({" UNION ALL ".join(parts)}) found ORDER BY txn, seq LIMIT {limit}
-        ) e ON TRUE ORDER BY txn, seq
+        (SELECT {READ} FROM ({" UNION ALL ".join(parts)}) found ORDER BY txn, seq LIMIT {limit})
+        UNION ALL SELECT {", ".join(beside.get(name, "NULL") for name in READ_NAMES)}
     """

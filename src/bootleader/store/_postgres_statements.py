@@ -1,14 +1,16 @@
 """Statements that a store executes for every decision and reward, prepared once for each connection.
 
 For a statement on one row, a cursor of psycopg takes longer than the server. These go to libpq directly, by psycopg's
-own calls: it still waits for the answer, so that Ctrl-C works, makes the exceptions, and reads the rows.
+own calls: it still makes the exceptions and reads the rows. The wait for an answer ends with Ctrl-C, or at the
+connection's deadline.
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
+import select
+import time
 import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from bootleader.store._timed_connection import TimedConnection
 
+WAIT_MILLISECONDS: Final = 100  # after which the deadline is looked at
 BINARY: Final = 1  # format of the results: floats keep their bits whatever the server's settings are
 
 _numbers = itertools.count()
@@ -37,11 +40,11 @@ class Statements:
     """A connection, and the statements that are prepared on it. It keeps its place, and is closed with it."""
 
     def __init__(self, connection: TimedConnection, place: object = None) -> None:
-        from psycopg import errors, generators, pq
+        from psycopg import errors, pq
 
         self.connection, self._place = connection, place
         weakref.finalize(self, _close_own, connection, os.getpid()).atexit = False
-        self._errors, self._results_of = errors, generators.execute
+        self._errors, self._wait = errors, _waiter(connection.pgconn.socket)
         self._done, self._idle = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK), pq.TransactionStatus.IDLE
         self._prepared: dict[str, _Prepared] = {}
 
@@ -50,13 +53,10 @@ class Statements:
         """Whether the connection waits for a statement, outside of any transaction."""
         return bool(self.connection.pgconn.transaction_status == self._idle)
 
-    def execute(self, sql: str, args: Sequence[Any], meanwhile: Callable[[], None] | None = None) -> PGresult:
-        """Execute a statement with placeholders ``?``; the result, or an exception of psycopg.
-
-        ``meanwhile`` is called while the server is at work. What it raises does not matter.
-        """
+    def execute(self, sql: str, args: Sequence[Any]) -> PGresult:
+        """Execute a statement with placeholders ``?``; the result, or an exception of psycopg."""
         try:
-            return self._executed(sql, args, meanwhile)
+            return self._executed(sql, args)
         except self._errors.InvalidSqlStatementName:  # psycopg forgets all prepared statements after a rollback
             self._prepared.clear()
             return self._executed(sql, args)
@@ -76,13 +76,10 @@ class Statements:
             reader.set_pgresult(result, set_loaders=False)
         return reader.load_rows(0, result.ntuples, tuple)  # type: ignore[no-any-return]
 
-    def _executed(self, sql: str, args: Sequence[Any], meanwhile: Callable[[], None] | None = None) -> PGresult:
+    def _executed(self, sql: str, args: Sequence[Any]) -> PGresult:
         prepared = self._prepared.get(sql) or self._prepare(sql)
-        texts = [_TEXT_OF[arg.__class__](arg) for arg in args]
+        texts = [None if arg is None else _TEXT_OF[arg.__class__](arg) for arg in args]
         self.connection.pgconn.send_query_prepared(prepared.name, texts, result_format=BINARY)
-        if meanwhile is not None:
-            with contextlib.suppress(Exception):
-                meanwhile()
         return self._answer()
 
     def _prepare(self, sql: str) -> _Prepared:
@@ -93,11 +90,27 @@ class Statements:
         return prepared
 
     def _answer(self) -> PGresult:
-        connection = self.connection
-        result: PGresult = connection.wait(self._results_of(connection.pgconn))[-1]
+        pgconn, wait = self.connection.pgconn, self._wait
+        while pgconn.is_busy():
+            if not wait(WAIT_MILLISECONDS) and time.monotonic() > self.connection.deadline:
+                raise self._errors.OperationalError("the server does not answer")
+            pgconn.consume_input()
+        result = pgconn.get_result()
+        while (more := pgconn.get_result()) is not None:  # the last one is None
+            result = more
+        assert result is not None
         if result.status not in self._done:
             raise self._errors.error_from_result(result, encoding="utf-8")
         return result
+
+
+def _waiter(descriptor: int) -> Callable[[int], Any]:
+    """What waits some milliseconds until a socket can be read; the answer is false if it cannot."""
+    if hasattr(select, "poll"):
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        return poll.poll
+    return lambda milliseconds: select.select([descriptor], [], [], 0.001 * milliseconds)[0]  # Windows
 
 
 def _close_own(connection: TimedConnection, process: int) -> None:

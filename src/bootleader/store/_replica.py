@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -9,13 +11,17 @@ from bootleader.store._backend import Backend
 from bootleader.store._context_choice import chooser_of
 from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import EXPERIMENT, Event, Kind
-from bootleader.store._model_sums import context_of_reward
 from bootleader.store._settings import Settings
-from bootleader.store._state import OpenDecisions, State
+from bootleader.store._state import DECISION, OpenDecisions, State
 
 RECENT: Final = 10_000  # decisions
 ALONE: Final = 4  # times that the log is read before a process counts as alone
 AFTER_LOSS: Final = 32  # the same, after an attempt that another process has overtaken
+# A decision may be made from what was read before, where other processes append all the time: for so many seconds after
+# one of them has appended between the reading and the appending of a decision, and as long as this process has appended
+# no more than a twentieth of what it has learnt from.
+CONTENDED_SECONDS: Final = 1.0
+RECENT_SHARE: Final = 20
 SNAPSHOT_EVENTS: Final = 10_000  # a snapshot is written after so many events
 SNAPSHOT_BYTES: Final = (
     50  # or more: so many bytes of a snapshot for each event, so that a log is never mostly snapshots
@@ -54,8 +60,9 @@ class Replica:
         self.backend, self.experiment, self.settings = backend, experiment, settings
         self.fold = 0
         self._appended = 0  # events that this process appended since the log was last read
-        # Arm, round, side and context of decisions.
-        self.recent: dict[str, tuple[int, int, int, str | None]] = {}
+        # By ``time.monotonic()``: when that was, and until when others are expected to append all the time.
+        self._read_at = self._contended_until = -math.inf
+        self.recent: dict[str, Sequence[Any]] = {}  # the last decisions, as events or as rows
         self._name, self._use_snapshots = name, use_snapshots
         self._alone: int  # how often in succession the log was read, and had no others
         self._begin(upto)
@@ -104,7 +111,7 @@ class Replica:
         """Apply what was appended since; return the number of events."""
         if self._is_torn:
             self._begin(upto)
-        applied, more = 0, True
+        applied, more, began = 0, True, time.monotonic()
         while more:
             news = self.backend.news(self.experiment, self.horizon, upto)
             if news.fold != self.fold:
@@ -129,7 +136,7 @@ class Replica:
         if self.state.reload:
             self._reload()
         self._alone = self._alone + 1 if applied == self._appended else 0
-        self._appended = 0
+        self._appended, self._read_at = 0, began
         return applied
 
     # A process that is alone does not read the log before it decides: it appends under the condition that there is
@@ -143,6 +150,35 @@ class Replica:
     def not_alone(self) -> None:
         """Another process, or thread, has appended: what was computed for the attempt is lost."""
         self._alone = ALONE - AFTER_LOSS
+
+    # Where others append all the time, a process that read the log for each decision would do little else.
+
+    @property
+    def is_contended(self) -> bool:
+        """Whether another process has lately appended while this one decided."""
+        return time.monotonic() < self._contended_until
+
+    def overtaken(self) -> None:
+        """Another process, or thread, has appended since the log was read for this decision."""
+        self.not_alone()
+        self._contended_until = time.monotonic() + CONTENDED_SECONDS
+
+    def is_recent(self, max_lag: float) -> bool:
+        """Whether the log was read so many seconds ago at most, and the next decision need not read it again.
+
+        An arm that lacks its first rewards is never chosen from an old state: others may have chosen it since.
+        """
+        now = time.monotonic()
+        return (
+            now < self._contended_until
+            and now - self._read_at < max_lag
+            and self._appended * RECENT_SHARE <= self.state.rounds
+            and not (self.state.lacking or self._is_torn)
+        )
+
+    def read_again(self) -> None:
+        """Read the log before the next decision."""
+        self._read_at = -math.inf
 
     def count_appended(self) -> None:
         """Count an event of this process that is in the log, and was not applied yet."""
@@ -161,9 +197,7 @@ class Replica:
     def _remember(self, rows: Sequence[Sequence[Any]]) -> None:
         """Keep what a reward copies from its decision, of the last ones: it need not be read again."""
         recent = self.recent
-        for _, kind, decision, _, arm, _, _, round_, side, *_, context in rows:
-            if kind == Kind.DECISION:
-                recent[decision] = (arm, round_, side, context_of_reward(context))
+        recent.update({row[2]: row for row in rows if row[1] == DECISION})
         if len(recent) > 2 * RECENT:
             for decision in list(recent)[:-RECENT]:
                 del recent[decision]

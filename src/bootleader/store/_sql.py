@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from bootleader._core.printable_text import shown
-from bootleader.store._backend import Backend, Fold, Found, Meanwhile
+from bootleader.store._backend import Backend, Fold, Found
 from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import COLUMNS, CORE, Event, Kind, Side
 from bootleader.store._ids import can_be_stored
-from bootleader.store._schema import VERSION, statements
+from bootleader.store._schema import REMOVED, VERSION, statements
 
-READ: Final = ", ".join(("seq", *CORE, "detail", "context"))
+READ_NAMES: Final = ("seq", *CORE, "detail", "context")
+READ: Final = ", ".join(READ_NAMES)
 ALL: Final = ", ".join(("seq", *COLUMNS))
 OF_BANDIT: Final = f"d.kind = {Kind.DECISION.value} AND d.side <> {Side.HOLDOUT.value}"  # decisions outside the holdout
 AT_ONCE: Final = 5_000  # rows of one query
@@ -128,6 +129,8 @@ class SqlBackend(Backend):
             number = int(execute("SELECT id FROM bootleader_experiments WHERE name = ?", (name,))[0][0])
             for event in first:
                 execute(self.insertion, self.inserted(number, event))
+                if event.kind == Kind.CHANGE:
+                    _count_change(execute, number, event)
             return number
 
         return Found(self.write(work), name, settings, now)
@@ -146,7 +149,8 @@ class SqlBackend(Backend):
     def remove(self, experiment: int, now: float) -> None:
         self.write(
             lambda execute: execute(
-                "UPDATE bootleader_experiments SET name = NULL, removed = ? WHERE id = ?", (now, experiment)
+                "UPDATE bootleader_experiments SET name = NULL, removed = ?, changes = ? WHERE id = ?",
+                (now, REMOVED, experiment),
             )
         )
 
@@ -164,14 +168,22 @@ class SqlBackend(Backend):
     exclusive_lock = ""  # what keeps others from locking a row that was read, until the transaction ends
 
     @abstractmethod
-    def _insert_to(self, experiment: int, event: Event, changes: int, meanwhile: Meanwhile | None) -> bool:
-        """Write an event if its decision is there and there are no more changes; whether that was so."""
+    def _insert_to(self, experiment: int, event: Event, changes: int) -> bool:
+        """Write an event if there are no more changes, and its decision is there; whether that was so."""
 
-    def append_to(self, experiment: int, event: Event, changes: int, meanwhile: Meanwhile | None = None) -> bool:
-        if self._insert_to(experiment, event, changes, meanwhile):
+    def append_to(self, experiment: int, event: Event, changes: int) -> bool:
+        if self._insert_to(experiment, event, changes):
             return True
         self.check_there(experiment)
         return False
+
+    def append_change(self, experiment: int, event: Event) -> None:
+        def work(execute: Execute) -> None:
+            _count_change(execute, experiment, event)  # another change waits here until this one is committed
+            _check_there(execute, experiment)
+            execute(self.insertion, self.inserted(experiment, event))
+
+        self.write(work)
 
     def chain(self, experiment: int, decision: str) -> list[Event]:
         if not can_be_stored(decision):
@@ -352,6 +364,11 @@ class SqlBackend(Backend):
 def _check_there(execute: Execute, experiment: int, lock: str = "") -> None:
     if not execute(f"SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL{lock}", (experiment,)):
         raise removed()
+
+
+def _count_change(execute: Execute, experiment: int, event: Event) -> None:
+    sql = "UPDATE bootleader_experiments SET changes = ? WHERE id = ? AND removed IS NULL"
+    execute(sql, (event.version, experiment))
 
 
 def _fold_position(execute: Execute, experiment: int) -> int:

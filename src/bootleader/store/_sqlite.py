@@ -26,13 +26,19 @@ from typing import Any, Final
 import apsw
 
 from bootleader._core.printable_text import shown
-from bootleader.store._backend import Meanwhile, News
-from bootleader.store._compute_thread import background
+from bootleader.store._backend import News
 from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._schema import SQLITE
 from bootleader.store._sql import OF_BANDIT, READ_AT_ONCE, Execute, SqlBackend
-from bootleader.store._sqlite_sql import INSERTION, INSERTION_TO, NEWS, NEXT_INSERTION, NEXT_INSERTION_TO
+from bootleader.store._sqlite_sql import (
+    INSERTION,
+    INSERTION_TO,
+    INSERTION_UNCHANGED,
+    NEWS,
+    NEXT_INSERTION,
+    NEXT_INSERTION_TO,
+)
 from bootleader.store._write_ahead_log import WriteAheadLog
 
 MEMORY: Final = ":memory:"
@@ -55,6 +61,7 @@ class SqliteBackend(SqlBackend):
 
     def __init__(self, path: str, timeout: float, vfs: str | None = None) -> None:
         super().__init__(timeout)
+        self.waits = path != MEMORY
         self.path = path if path == MEMORY else os.path.realpath(path)  # the log is beside the file, not beside a link
         self._ended = ""  # why a store in memory cannot be used any more
         self._vfs = vfs
@@ -240,16 +247,10 @@ class SqliteBackend(SqlBackend):
         if written != len(events):
             raise removed()
 
-    def _insert_to(self, experiment: int, event: Event, changes: int, meanwhile: Meanwhile | None) -> bool:
-        args = (*self.inserted(experiment, event), changes)
-        self._submit(meanwhile)
+    def _insert_to(self, experiment: int, event: Event, changes: int) -> bool:
+        sql, args = INSERTION_TO if event.version else INSERTION_UNCHANGED, (*self.inserted(experiment, event), changes)
         with self._lock:
-            return bool(self._guarded(lambda: self._is_written(INSERTION_TO, args)))
-
-    def _submit(self, meanwhile: Meanwhile | None) -> None:
-        """Let another thread do something: this one is waiting for the disk."""
-        if meanwhile is not None and self.path != MEMORY:
-            background.submit(meanwhile)
+            return bool(self._guarded(lambda: self._is_written(sql, args)))
 
     def _is_written(self, sql: str, args: Sequence[Any], is_alone: bool = False) -> bool:
         """Execute the insertion of an event; whether its conditions held.
@@ -269,12 +270,9 @@ class SqliteBackend(SqlBackend):
             self._sync()
         return True
 
-    def append_next(
-        self, experiment: int, event: Event, after: str, fold: int, meanwhile: Meanwhile | None = None
-    ) -> str | None:
+    def append_next(self, experiment: int, event: Event, after: str, fold: int) -> str | None:
         last, sql = int(after), NEXT_INSERTION_TO if event.version else NEXT_INSERTION
         args = (experiment, *event[1:], last, fold)
-        self._submit(meanwhile)
         with self._lock:
             written = self._guarded(lambda: self._is_written(sql, args, is_alone=True))
         return str(last + 1) if written else None

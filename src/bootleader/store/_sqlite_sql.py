@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bootleader.store._events import COLUMNS, EXPERIMENT
+from bootleader.store._events import COLUMNS
 from bootleader.store._sql import READ
 
 # Parameters: ?1 is the experiment, then come the columns of an event; then the number of changes of the experiment, or
@@ -22,30 +22,29 @@ _DECISION: Final = f"?{COLUMNS.index('decision') + 2}"
 _DECISION_IS_THERE: Final = (  # an event is not appended to a decision that was folded meanwhile
     f" AND EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = ?1 AND decision = {_DECISION} AND version = 0)"
 )
-_NO_MORE_CHANGES: Final = (
-    f" AND NOT EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = ?1 AND decision = '{EXPERIMENT}' "
-    f"AND version > {_CHANGES})"
-)
+_THERE: Final = "removed IS NULL"
+_UNCHANGED: Final = f"changes <= {_CHANGES}"  # a removed experiment has more
 _NOTHING_NEW: Final = (
     f" AND NOT EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = ?1 AND seq > {_HORIZON}) AND "
     f"coalesce((SELECT position FROM bootleader_folds WHERE experiment = ?1), 0) = {_FOLD}"
 )
 
 
-def _insertion(seq: str, conditions: str = "") -> str:
+def _insertion(seq: str, conditions: str) -> str:
     return (
         f"INSERT INTO bootleader_events (experiment, seq, {', '.join(COLUMNS)}) VALUES "
-        f"((SELECT id FROM bootleader_experiments WHERE id = ?1 AND removed IS NULL{conditions}), "
+        f"((SELECT id FROM bootleader_experiments WHERE id = ?1 AND {conditions}), "
         f"{seq}, {', '.join(f'?{place}' for place in range(2, len(COLUMNS) + 2))})"
     )
 
 
 _LAST: Final = "(SELECT coalesce(max(seq), 0) + 1 FROM bootleader_events WHERE experiment = ?1)"
 
-INSERTION: Final = _insertion(_LAST)
-INSERTION_TO: Final = _insertion(_LAST, _DECISION_IS_THERE + _NO_MORE_CHANGES)
-NEXT_INSERTION: Final = _insertion(f"{_HORIZON} + 1", _NOTHING_NEW)
-NEXT_INSERTION_TO: Final = _insertion(f"{_HORIZON} + 1", _NOTHING_NEW + _DECISION_IS_THERE)
+INSERTION: Final = _insertion(_LAST, _THERE)
+INSERTION_UNCHANGED: Final = _insertion(_LAST, _UNCHANGED)
+INSERTION_TO: Final = _insertion(_LAST, _UNCHANGED + _DECISION_IS_THERE)
+NEXT_INSERTION: Final = _insertion(f"{_HORIZON} + 1", _THERE + _NOTHING_NEW)
+NEXT_INSERTION_TO: Final = _insertion(f"{_HORIZON} + 1", _THERE + _NOTHING_NEW + _DECISION_IS_THERE)
 
 # The events of a horizon, and at last the position of the fold, if there is one.
 NEWS: Final = (

@@ -24,6 +24,7 @@ DECISION, CHANGE, ASSIGNMENT = int(Kind.DECISION), int(Kind.CHANGE), int(Kind.AS
 VALUES: Final = frozenset({Kind.REWARD, Kind.AMENDMENT, Kind.ADDITION, Kind.WITHDRAWAL})
 
 WITH_MODELS: Final = 3
+MANY: Final = 40  # values from which on it is faster to add them together
 CHECKSUM_BYTES: Final = 16  # of a snapshot
 Row = Sequence[Any]  # seq, the core columns, detail, context
 
@@ -216,7 +217,7 @@ class State:
         for arm, values in added.items():
             sums = arms[arm].sums
             assert isinstance(sums, ExactSums)
-            if len(values) < 8:
+            if len(values) < MANY:
                 for value in values:
                     sums.add(value)
             else:

@@ -42,6 +42,9 @@ class Store:
         Seconds to wait for a locked, stopped or unreachable database before :class:`StoreError` is raised.
     policies : iterable of types, optional
         Policy classes of your own that experiments may have.
+    max_lag : float
+        Seconds that a decision may lag behind the other processes where they append all the time: it is then made from
+        what was read so long ago at most. 0 reads the log before every decision.
     clock : callable
         Returns the time in seconds since 1970. Times are stored with the events; the only thing that depends on them is
         when an arm without rewards is tried again because its first decisions are older than ``max_age``.
@@ -70,6 +73,7 @@ class Store:
         *,
         timeout: float = 30.0,
         policies: Iterable[type[Policy]] = (),
+        max_lag: float = 0.05,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if not isinstance(url, str):
@@ -82,6 +86,7 @@ class Store:
                 raise TypeError(f"policies must be classes of policies, got {shown(kind)}")
         self._backend = backend_of(url, positive("timeout", timeout))
         self._given_clock = clock
+        self._max_lag = real("max_lag", max_lag, "a number of seconds, 0 or more", low=0.0, open_low=False)
 
     def _clock(self) -> float:
         """The time, or ``TypeError`` or ``ValueError`` if the clock returns none."""
@@ -210,7 +215,7 @@ class Store:
         return found
 
     def _experiment(self, found: Found, settings: Settings) -> Experiment:
-        return Experiment(Writer(self._backend, found, settings, self._clock))
+        return Experiment(Writer(self._backend, found, settings, self._clock, self._max_lag))
 
     def remove(self, name: str) -> None:
         """Remove an experiment. Workers that still decide for it get :class:`StoreError`.
