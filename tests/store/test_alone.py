@@ -132,6 +132,26 @@ def test_events_that_are_folded_before_they_are_read(button, store_url):
     assert button.check(), str(button.check())
 
 
+@pytest.mark.parametrize("has_read", [False, True], ids=["at once", "after reading"])
+def test_a_second_delivery_when_others_have_folded_the_decision(button, store_url, has_read):
+    """The process that decided knows the decision still."""
+    for _ in range(3):
+        visit(button, 1.0)
+    decision = button.decide()
+    with bl.Store(store_url) as store:
+        others = store.open("button")
+        others.reward(decision.id, 5.0)
+        for _ in range(3):
+            visit(others, 1.0)
+        assert others.fold(before=time.time() + 60.0)
+    if has_read:
+        for _ in range(3):
+            visit(button, 1.0)
+        assert button._writer._replica.is_alone
+    assert reason_of(button.reward, decision.id, 5.0) == "folded"
+    assert button.check(), str(button.check())
+
+
 def test_an_experiment_that_was_removed(button, store):
     for _ in range(3):
         visit(button, 1.0)

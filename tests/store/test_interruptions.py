@@ -52,7 +52,7 @@ def interrupted(monkeypatch, owner, name, before=True):
 
 @pytest.mark.parametrize("before", [False, True], ids=["after", "before"])
 @pytest.mark.parametrize(
-    ("owner", "name"), [(Chooser, "applied"), (State, "apply"), (State, "apply_own")], ids=lambda what: str(what)
+    ("owner", "name"), [(Chooser, "taken"), (State, "apply"), (State, "apply_own")], ids=lambda what: str(what)
 )
 def test_an_event_is_applied_once_though_a_call_was_interrupted(button, owner, name, before, monkeypatch):
     for value in (1.0, 2.0, 3.0):
@@ -72,7 +72,7 @@ def test_a_replica_that_starts_anew_reads_the_log_before_it_decides(store, monke
     button = created(store)
     for value in range(10):
         button.reward(button.decide().id, float(value))
-    with interrupted(monkeypatch, Chooser, "applied"), pytest.raises(Interruption):
+    with interrupted(monkeypatch, State, "apply_own"), pytest.raises(Interruption):
         button.decide()
     with interrupted(monkeypatch, type(store._backend), "news"), pytest.raises(Interruption):
         button.decide()

@@ -26,7 +26,7 @@ from bootleader.agent._random_streams import Streams
 from bootleader.agent._shared_learner import SharedLearner
 from bootleader.agent._traffic_choice import final_chances
 from bootleader.store._errors import StoreError
-from bootleader.store._events import Event, Kind, Side
+from bootleader.store._events import Event, Side
 from bootleader.store._exact_sums import ExactSums
 from bootleader.store._state import ArmTally, State
 
@@ -51,8 +51,9 @@ class FinalChances(NamedTuple):
 class Expected(NamedTuple):
     """What follows if the next event that changes the state is a certain reward."""
 
-    reward: tuple[Any, ...]  # its core columns
+    reward: Event
     arm: ArmState  # with it
+    arms: list[ArmState]  # all of them, with it
     final: FinalChances
 
 
@@ -140,22 +141,20 @@ class Chooser:
         sums.add(reward.value)
         ahead.arms[slot] = self._arm_state(tally, sums)
         ahead.initial, ahead.stale = learner.initial, True
-        self._expected = Expected(reward[1:11], ahead.arms[slot], self._computed_final(ahead))
+        self._expected = Expected(reward, ahead.arms[slot], ahead.arms, self._computed_final(ahead))
 
-    def applied(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Take what was computed ahead, if the events that were just applied are those that were expected."""
+    def taken(self, reward: Event) -> None:
+        """Take what was computed ahead for a reward, which was just applied, and nothing else with it."""
         expected, self._expected = self._expected, None
-        if expected is None:
+        if expected is None or expected.reward is not reward:
             return
-        changes = [row for row in rows if row[1] != Kind.DECISION]
-        version = expected.final.version + 1
-        if self.state.version == version and len(changes) == 1 and tuple(changes[0][1:11]) == expected.reward:
-            self._final = expected.final._replace(version=version)
-            if self._prepared_for == expected.final.version:  # all other arms are as they were
-                number = changes[0][4]
-                self._arm_states[number] = expected.arm
-                self._learner.arms = [self._arm_states[arm.number] for arm in self._slots]
-                self.state.changed.discard(number)
+        before, version = expected.final.version, self.state.version
+        if version == before + 1:
+            self._final = FinalChances(version, expected.final.arms, expected.final.chances)
+            if self._prepared_for == before:  # all other arms are as they were
+                self._learner.arms = expected.arms
+                self._arm_states[reward.arm] = expected.arm
+                self.state.changed.discard(reward.arm)
                 self._prepared_for = version
 
     @property

@@ -116,6 +116,7 @@ class Replica:
             news = self.backend.news(self.experiment, self.horizon, upto)
             if news.fold != self.fold:
                 self.fold = news.fold
+                self.recent.clear()  # what was folded is no decision any more
                 fold = self.backend.fold(self.experiment)
                 if fold is not None and not self.backend.contains(self.horizon, fold.horizon):
                     self._begin(upto)  # some of what was not read yet is gone
@@ -126,7 +127,6 @@ class Replica:
             self._is_torn = True
             if news.rows:
                 self.state.apply(news.rows)
-                self.chooser.applied(news.rows)
             self.horizon, more = news.horizon, news.more
             self._is_torn = False
             self._remember(news.rows[-RECENT:])
@@ -190,7 +190,8 @@ class Replica:
             return
         self._is_torn = True
         self.state.apply_own(event)
-        self.chooser.applied([event])
+        if event.kind == Kind.REWARD:
+            self.chooser.taken(event)
         self.horizon = horizon
         self._is_torn = False
 

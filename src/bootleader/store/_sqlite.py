@@ -37,10 +37,12 @@ from bootleader.store._sqlite_sql import (
     INSERTION_UNCHANGED,
     NEWS,
     NEXT_INSERTION,
-    NEXT_INSERTION_TO,
 )
 from bootleader.store._write_ahead_log import WriteAheadLog
 
+# What a condition of an insertion that does not hold is reported as: the experiment is NULL, which no other column can
+# be; or there is an event of this number.
+UNMET: Final = (apsw.SQLITE_CONSTRAINT_NOTNULL, apsw.SQLITE_CONSTRAINT_PRIMARYKEY)
 MEMORY: Final = ":memory:"
 WAITS: Final = (0.0002, 0.0006)  # seconds between two attempts to write
 FIRST_SOUND_SQLITE: Final = 3_051_003
@@ -263,18 +265,18 @@ class SqliteBackend(SqlBackend):
         try:
             connection.execute(sql, args)
         except apsw.ConstraintError as error:
-            if error.extendedresult != apsw.SQLITE_CONSTRAINT_NOTNULL:  # type: ignore[attr-defined]
+            if error.extendedresult not in UNMET:  # type: ignore[attr-defined]
                 raise
-            return False  # the experiment is NULL then: no other column can be
+            return False
         if not self._commit_waits:
             self._sync()
         return True
 
     def append_next(self, experiment: int, event: Event, after: str, fold: int) -> str | None:
-        last, sql = int(after), NEXT_INSERTION_TO if event.version else NEXT_INSERTION
+        last = int(after)
         args = (experiment, *event[1:], last, fold)
         with self._lock:
-            written = self._guarded(lambda: self._is_written(sql, args, is_alone=True))
+            written = self._guarded(lambda: self._is_written(NEXT_INSERTION, args, is_alone=True))
         return str(last + 1) if written else None
 
     def inserted(self, experiment: int, event: Event) -> tuple[Any, ...]:

@@ -24,10 +24,7 @@ _DECISION_IS_THERE: Final = (  # an event is not appended to a decision that was
 )
 _THERE: Final = "removed IS NULL"
 _UNCHANGED: Final = f"changes <= {_CHANGES}"  # a removed experiment has more
-_NOTHING_NEW: Final = (
-    f" AND NOT EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = ?1 AND seq > {_HORIZON}) AND "
-    f"coalesce((SELECT position FROM bootleader_folds WHERE experiment = ?1), 0) = {_FOLD}"
-)
+_NO_NEWER_FOLD: Final = f" AND coalesce((SELECT position FROM bootleader_folds WHERE experiment = ?1), 0) = {_FOLD}"
 
 
 def _insertion(seq: str, conditions: str) -> str:
@@ -43,8 +40,8 @@ _LAST: Final = "(SELECT coalesce(max(seq), 0) + 1 FROM bootleader_events WHERE e
 INSERTION: Final = _insertion(_LAST, _THERE)
 INSERTION_UNCHANGED: Final = _insertion(_LAST, _UNCHANGED)
 INSERTION_TO: Final = _insertion(_LAST, _UNCHANGED + _DECISION_IS_THERE)
-NEXT_INSERTION: Final = _insertion(f"{_HORIZON} + 1", _THERE + _NOTHING_NEW)
-NEXT_INSERTION_TO: Final = _insertion(f"{_HORIZON} + 1", _THERE + _NOTHING_NEW + _DECISION_IS_THERE)
+# The number after the horizon is that of another event already, if one was appended since and not folded.
+NEXT_INSERTION: Final = _insertion(f"{_HORIZON} + 1", _THERE + _NO_NEWER_FOLD)
 
 # The events of a horizon, and at last the position of the fold, if there is one.
 NEWS: Final = (
