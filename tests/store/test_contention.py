@@ -8,8 +8,10 @@ import pytest
 
 import bootleader as bl
 from bootleader.store import _replica
+from bootleader.store._state import State
 from tests.store.test_alone import reads, visit
 from tests.store.test_experiment import reason_of
+from tests.store.test_interruptions import Interruption, interrupted
 
 ARMS = ["blue", "green", "red"]
 
@@ -47,9 +49,11 @@ def overtake(button, other, monkeypatch) -> bl.Decision:
         return append_next(*args)
 
     button.decide()
-    visit(other, 1.0)  # so that the log has to be read
+    button._writer._replica.not_alone()  # so that the log has to be read
     monkeypatch.setattr(backend, "append_next", late)
-    return button.decide()
+    decision = button.decide()
+    assert button._writer._replica.is_contended
+    return decision
 
 
 def test_the_log_is_read_now_and_then(button, other, seconds, monkeypatch):
@@ -92,6 +96,32 @@ def test_without_a_lag(store_url, button, other, seconds, monkeypatch):
             assert len(found) == number
 
 
+def test_a_process_that_is_alone_again(store_url, button, other, seconds, monkeypatch):
+    """It misses nothing, though it is still within the second in which others are expected."""
+    with bl.Store(store_url, max_lag=0.0) as store:
+        strict = store.open("button")
+        overtake(strict, other, monkeypatch)
+        for _ in range(_replica.AFTER_LOSS + 1):
+            strict.decide()
+            strict.probabilities()
+        assert strict._writer._replica.is_alone
+        for _ in range(3):
+            visit(other, 1.0)
+            events = len(button.log(events=True))
+            assert other.audit(strict.decide().id).events_seen == events
+
+
+def test_a_replica_that_starts_anew_reads_the_log(button, other, seconds, monkeypatch):
+    button._writer.replica().save_snapshot()
+    last = overtake(button, other, monkeypatch)
+    seen = other.audit(last.id).events_seen
+    with interrupted(monkeypatch, State, "apply"), pytest.raises(Interruption):
+        button.summary()
+    with interrupted(monkeypatch, type(button._writer.backend), "news"), pytest.raises(Interruption):
+        button.decide()  # it starts from the snapshot
+    assert other.audit(button.decide().id).events_seen > seen
+
+
 def test_a_process_appends_no_more_than_a_twentieth_of_what_it_knows(button, other, seconds, monkeypatch):
     overtake(button, other, monkeypatch)
     found = reads(button, monkeypatch)
@@ -105,7 +135,6 @@ def test_a_process_appends_no_more_than_a_twentieth_of_what_it_knows(button, oth
 
 def test_changes_of_others_hold_at_once(button, other, seconds, monkeypatch):
     overtake(button, other, monkeypatch)
-    assert button._writer._replica.is_recent(math.inf)
     other.pause_arm("blue")
     other.pause_arm("green")
     assert {button.decide().arm for _ in range(20)} == {"red"}

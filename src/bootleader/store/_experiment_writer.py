@@ -109,9 +109,10 @@ class Writer:
             now = self.clock()
             with self.lock:
                 replica = self._replica
-                if replica is None or not (replica.is_alone or replica.is_recent(self.max_lag)):
+                is_contended = replica is not None and replica.is_contended
+                if replica is None or not (replica.is_alone or (is_contended and replica.is_recent(self.max_lag))):
                     replica = self.replica()
-                is_contended, changes = replica.is_contended, replica.state.changes
+                changes = replica.state.changes
                 values = self.checked_context(replica.state, context)
                 decision_id = self.ids.next()
                 choice, assignment = self._choice(replica, decision_id, unit, now, values)

@@ -61,7 +61,8 @@ class Replica:
         self.fold = 0
         self._appended = 0  # events that this process appended since the log was last read
         # By ``time.monotonic()``: when that was, and until when others are expected to append all the time.
-        self._read_at = self._contended_until = -math.inf
+        self._read_at: float
+        self._contended_until = -math.inf
         self.recent: dict[str, Sequence[Any]] = {}  # the last decisions, as events or as rows
         self._name, self._use_snapshots = name, use_snapshots
         self._alone: int  # how often in succession the log was read, and had no others
@@ -73,7 +74,7 @@ class Replica:
         # True while the state and its horizon do not belong together. An exception, such as that of a signal handler,
         # may come at any moment: then the next call starts anew.
         self._is_torn = True
-        self._alone = 0  # nothing is decided before the log is read
+        self._alone, self._read_at = 0, -math.inf  # nothing is decided before the log is read
         self._load(upto)
         self.chooser = chooser_of(self.state, self._name)
         self._is_torn = False
@@ -155,8 +156,8 @@ class Replica:
 
     @property
     def is_contended(self) -> bool:
-        """Whether another process has lately appended while this one decided."""
-        return time.monotonic() < self._contended_until
+        """Whether another process has lately appended while this one decided, and may do so again."""
+        return time.monotonic() < self._contended_until and not self.is_alone
 
     def overtaken(self) -> None:
         """Another process, or thread, has appended since the log was read for this decision."""
@@ -164,14 +165,12 @@ class Replica:
         self._contended_until = time.monotonic() + CONTENDED_SECONDS
 
     def is_recent(self, max_lag: float) -> bool:
-        """Whether the log was read so many seconds ago at most, and the next decision need not read it again.
+        """Whether the log was read so lately that, where there is contention, the next decision need not read it again.
 
         An arm that lacks its first rewards is never chosen from an old state: others may have chosen it since.
         """
-        now = time.monotonic()
         return (
-            now < self._contended_until
-            and now - self._read_at < max_lag
+            time.monotonic() - self._read_at < max_lag
             and self._appended * RECENT_SHARE <= self.state.rounds
             and not (self.state.lacking or self._is_torn)
         )

@@ -96,7 +96,10 @@ class Experiment(ArmCalls, LogCalls):
         arm: str | None = None,
         probability: float | None = None,
     ) -> Decision:
-        """Choose an arm for a unit, with all that is in the log by now.
+        """Choose an arm for a unit, from all that is in the log by now.
+
+        Where other processes append while this one decides, it may lack what came in the last ``max_lag`` seconds: see
+        :class:`Store`.
 
         Parameters
         ----------
