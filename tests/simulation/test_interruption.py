@@ -63,6 +63,8 @@ def test_ctrl_c_stops_soon_and_leaves_nothing(tmp_path: Path) -> None:
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         env=os.environ | {"TMPDIR": str(tmp_path)}, cwd=tmp_path,
     )  # fmt: skip
+    watchdog = threading.Timer(LONGEST_WAIT, process.kill)
+    watchdog.start()
     try:
         assert process.stdout is not None
         for policy in [*POLICIES, "with a progress bar"]:
@@ -72,10 +74,53 @@ def test_ctrl_c_stops_soon_and_leaves_nothing(tmp_path: Path) -> None:
             assert process.stdout.readline().split() == ["stopped", "[]", "early"], policy
         process.wait(LONGEST_WAIT)
     finally:
+        watchdog.cancel()
         process.kill()
         process.communicate()
     assert process.returncode == 7
     assert list(tmp_path.iterdir()) == []
+
+
+AT_EVERY_LOCK = """
+import itertools, signal, threading
+import bootleader as bl
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+take, left, main = threading.Condition.__enter__, None, threading.get_ident()
+
+def take_and_interrupt(condition):
+    global left
+    taken = take(condition)
+    if left is not None and threading.get_ident() == main:
+        left -= 1
+        if left == 0:
+            signal.raise_signal(signal.SIGINT)
+    return taken
+
+bandit = bl.GaussianBandit([1.0, 0.0])
+play = lambda: bl.simulate(bl.UCB1(), bandit, rounds=100, runs=40, seed=1)
+play()
+threading.Condition.__enter__ = take_and_interrupt
+for number in itertools.count(1):
+    left = number
+    try:
+        play()
+    except KeyboardInterrupt:
+        left = None
+        assert len(threading.enumerate()) == 1, threading.enumerate()
+        continue
+    break
+print(number)
+"""
+
+
+def test_ctrl_c_at_any_lock() -> None:
+    """A lock that stayed locked would let the pool wait for ever."""
+    done = subprocess.run(
+        [sys.executable, "-c", AT_EVERY_LOCK], capture_output=True, text=True, timeout=LONGEST_WAIT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 2
 
 
 def test_ctrl_c_while_a_thread_is_started(monkeypatch: pytest.MonkeyPatch) -> None:

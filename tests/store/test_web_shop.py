@@ -176,19 +176,20 @@ def client_of(folder: Path):
     return queue
 
 
-def sent_until_done(queue, process: int, kills: list[float], missing: Callable[[], list[tuple[str, Any]]]) -> bool:
+def sent_until_done(queue, process: int, kills: list[int], missing: Callable[[], list[tuple[str, Any]]]) -> bool:
     """Send tasks until none is missing; False if the workers have ended: some of the tasks died with them.
 
-    They are killed, or end by themselves when this broker shows them a file that is not written yet.
+    They are killed when they have done the last number of ``kills``, or end by themselves when this broker shows them a
+    file that is not written yet.
     """
-    began, sent = time.monotonic(), 0
+    began, sent, before = time.monotonic(), 0, len(missing())
     while left := missing():
         now = time.monotonic() - began
         if now >= SENT_AGAIN * sent:  # a task is lost with a worker
             sent += 1
             for task, arguments in 2 * left:  # delivered twice
                 queue.send_task(task, arguments)
-        if kills and now > kills[-1]:
+        if kills and before - len(left) >= kills[-1]:
             kills.pop()
             kill_all(process)
             return False
@@ -203,7 +204,7 @@ def check_tasks(folder: Path, store_url: str, processes: int, mails: int, kills:
     """Mails and orders as tasks. Workers are killed, all at once, with the tasks that they hold, and started again."""
     rules = bl.Traffic(floor=0.02, holdout=0.05, control="blue", sticky=True)
     rng, amounts = random.Random(1), {}
-    kill_after = [rng.uniform(2.0, 6.0) for _ in range(kills)]
+    kill_after = [rng.randint(1, mails // 10) for _ in range(kills)]
     command = [part.format(processes=processes) for part in WORKER]
     queue = client_of(folder)
     with bl.Store(store_url) as store:

@@ -35,6 +35,7 @@ from bootleader.simulation._block_runs import (
     plays_in_python,
     plays_on_device,
 )
+from bootleader.simulation._uninterrupted import uninterrupted
 from bootleader.simulation._work_stealing import WorkStealing
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ OTHER_DRAW = 50  # an index that is not drawn in lock step costs at least so man
 TASKS_A_CORE = 16  # at least, so that no core is idle for long at the end
 IN_FLIGHT = 64  # tasks handed to the executor ahead of time, at the least
 AHEAD = 16  # windows by which tasks may run ahead of the oldest unfinished one
+WAIT = 0.1  # seconds after which a Ctrl-C has its effect
 LOOK_AGAIN = 0.001  # seconds after which threads that are about to end are looked at again
 
 _pools = itertools.count(1)
@@ -238,7 +240,8 @@ def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterato
         try:
             yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks, threads))
         except BaseException:
-            threads.stop()
+            with uninterrupted():
+                threads.stop()
             raise
     else:
         yield from _windowed(tasks, width, lambda task: executor.submit(play_blocks, task.blocks))
@@ -246,15 +249,14 @@ def _mapped(tasks: list[Task], executor: Executor | None, width: int) -> Iterato
 
 @contextmanager
 def _own_pool(width: int) -> Iterator[ThreadPoolExecutor]:
-    """A pool whose threads have ended afterwards: also one that the pool does not know.
-
-    There is one if Ctrl-C comes after a thread was started and before the pool has listed it. It ends by itself.
-    """
+    """A pool whose threads have ended afterwards."""
     name = f"bootleader-{next(_pools)}"
+    pool = ThreadPoolExecutor(width, thread_name_prefix=name)
     try:
-        with ThreadPoolExecutor(width, thread_name_prefix=name) as pool:
-            yield pool
+        yield pool
     finally:
+        with uninterrupted():
+            pool.shutdown(wait=False)
         while any(thread.name.startswith(f"{name}_") for thread in threading.enumerate()):
             time.sleep(LOOK_AGAIN)
 
@@ -283,17 +285,24 @@ def _windowed(
             oldest = next(iter(flying.values()), submitted)
             # Not too far ahead of a task that hangs: later results are kept until it ends.
             last = min(len(tasks), oldest + AHEAD * window, submitted + window - len(flying))
-            for place in range(submitted, last):
-                flying[submit(tasks[place])] = place
+            with uninterrupted():
+                for place in range(submitted, last):
+                    flying[submit(tasks[place])] = place
             submitted = max(submitted, last)
             if not flying:
                 return
-            done, _ = wait(flying, return_when=FIRST_COMPLETED)
+            done: set[Future[list[BlockResult]]] = set()
+            while not done:
+                with uninterrupted():
+                    done, _ = wait(flying, timeout=WAIT, return_when=FIRST_COMPLETED)
             for future in done:
-                yield tasks[flying.pop(future)], future.result()
+                with uninterrupted():
+                    results = future.result()
+                yield tasks[flying.pop(future)], results
     except BaseException:
-        for future in flying:
-            future.cancel()
+        with uninterrupted():
+            for future in flying:
+                future.cancel()
         raise
 
 
