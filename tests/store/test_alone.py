@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -149,6 +150,41 @@ def test_a_second_delivery_when_others_have_folded_the_decision(button, store_ur
             visit(button, 1.0)
         assert button._writer._replica.is_alone
     assert reason_of(button.reward, decision.id, 5.0) == "folded"
+    assert button.check(), str(button.check())
+
+
+@pytest.mark.parametrize("is_reward", [False, True], ids=["decision", "reward"])
+def test_another_thread_reads_that_others_have_folded(button, store_url, monkeypatch, is_reward):
+    """What a thread appends is compared with the horizon and the fold of one moment."""
+    for _ in range(3):
+        visit(button, 1.0)
+    decision, writer = button.decide(), button._writer
+    append_next, calls = writer._append_next, []
+
+    def late(*args):
+        if not calls:
+            calls.append(args)
+            others.reward(decision.id, 5.0, event="order-1")
+            for _ in range(3):
+                visit(others, 1.0)
+            assert others.fold(before=time.time() + 60.0)
+            thread = threading.Thread(target=button.summary)
+            thread.start()
+            thread.join()
+        return append_next(*args)
+
+    with bl.Store(store_url) as store:
+        others = store.open("button")
+        monkeypatch.setattr(writer, "_append_next", late)
+        if is_reward:
+            assert reason_of(button.reward, decision.id, 5.0, event="order-1") == "folded"
+        else:
+            events = len(others.log(events=True))
+            last = button.decide()
+            assert others.audit(last.id).agrees
+            assert others._writer.fresh_replica().state.to_bytes() == button._writer.replica().state.to_bytes()
+            assert len(others.log(events=True)) < events + 3 * 2 + 2  # folded
+        assert others.summary()["pulls"].sum() == 30 + 3 + 1 + 3
     assert button.check(), str(button.check())
 
 

@@ -315,6 +315,12 @@ def test_a_store_of_an_older_version_is_brought_up_to_date(store_url, monkeypatc
         running = new_event(Core(Kind.DECISION, "old-2", 0, arm=0, time=1.0), Rest(detail="recorded"))
         new._backend.write(partial(_execute, insertion, running[1:18]))  # a process of the old version that goes on
         assert old.reward("old-2", 1.0) == bl.Receipt.COUNTED
+        gone = new.create("gone", bl.UCB1(), ["a", "b"])
+        decision = gone.decide()
+        removal = "UPDATE bootleader_experiments SET name = NULL, removed = ? WHERE name = ?"
+        new._backend.write(partial(_execute, removal, (2.0, "gone")))  # by that process
+        for call in (gone.decide, partial(gone.decide, arm="a"), partial(gone.reward, decision.id, 1.0)):
+            assert reason_of(call) == "removed"
         features = bl.Features(visits=float)
         page = new.create("page", bl.AdaptiveLinReBoot(), ["a", "b"], features=features)
         page.reward(page.decide(context={"visits": 3}).id, 1.0)

@@ -80,6 +80,31 @@ def test_a_replica_that_starts_anew_reads_the_log_before_it_decides(store, monke
     assert button.check(), str(button.check())
 
 
+@pytest.mark.parametrize("query", ["fold", "open_decisions"])
+def test_a_replica_that_another_query_failed_for(store, store_url, query, monkeypatch):
+    """Others have folded, or have withdrawn the first rewards of an arm: it asks for more than what is new."""
+    button, decided = store.create("button", bl.AdaptiveReBoot(), ["a", "b"], seed=1), {"a": [], "b": []}
+    for value in range(40):
+        decision = button.decide()
+        button.reward(decision.id, 0.1 * (value % 3))
+        decided[decision.arm].append(decision.id)
+    with bl.Store(store_url) as others:
+        other = others.open("button")
+        if query == "fold":
+            for _ in range(20):
+                other.reward(other.decide().id, 5.0)
+            other.fold(before=time.time() + 60.0)
+        else:
+            for decision in decided["b"]:
+                other.withdraw(decision)
+        with interrupted(monkeypatch, type(store._backend), query), pytest.raises(Interruption):
+            button.summary()
+        decision = button.decide()
+        assert other.audit(decision.id).agrees
+        assert button.summary()["pulls"].sum() == other.summary()["pulls"].sum()
+        assert other.check(), str(other.check())
+
+
 def test_a_connection_that_is_lost_gives_its_place_back(server, monkeypatch):
     with bl.Store(server.new_database(), timeout=5.0) as store:
         button = created(store)

@@ -102,14 +102,14 @@ class Backend(ABC):
 
     @abstractmethod
     def append_next(self, experiment: int, event: Event, after: str, fold: int) -> str | None:
-        """As :meth:`append`, if nothing was appended since a horizon, and none was folded since then.
+        """As :meth:`append`, or :meth:`append_to` from version 1 on, if nothing was appended or folded since a horizon.
 
         Parameters
         ----------
         experiment : int
             Id of the experiment.
         event : Event
-            A decision, or an event of a decision that the caller has seen since the fold.
+            What to write.
         after : str
             The horizon.
         fold : int

@@ -62,6 +62,11 @@ class Writer:
             self._replica.sync()
         return self._replica
 
+    def read_again(self) -> None:
+        """Read the log before the next decision: this process has appended many events."""
+        if self._replica is not None:
+            self._replica.read_again()
+
     def forget_replica(self) -> None:
         """Read the log anew at the next call."""
         self._replica = None
@@ -112,24 +117,24 @@ class Writer:
                 is_contended = replica is not None and replica.is_contended
                 if replica is None or not (replica.is_alone or (is_contended and replica.is_recent(self.max_lag))):
                     replica = self.replica()
-                changes = replica.state.changes
+                changes, place = replica.state.changes, replica.place
                 values = self.checked_context(replica.state, context)
                 decision_id = self.ids.next()
                 choice, assignment = self._choice(replica, decision_id, unit, now, values)
                 event = self._decision(replica, decision_id, choice, now, unit, assignment, values)
                 name, snapshot = replica.state.arms[choice.arm].name, replica.snapshot_due
-            if self.append(event, changes) if is_contended else self._append_next(replica, event):
+            if self.append(event, changes) if is_contended else self._append_next(replica, event, place):
                 replica.recent[decision_id] = event
                 if snapshot:
                     self._save_snapshot()
                 return Decision(decision_id, name, choice.probability, None, choice.side == Side.HOLDOUT)
         raise _overtaken(f"the unit {shown(unit)}")
 
-    def _append_next(self, replica: Replica, event: Event) -> bool:
-        """Append an event, and apply it, if nothing else was appended since the replica has read; whether it was."""
-        after, has_read = event.seen or replica.horizon, not replica.is_alone
+    def _append_next(self, replica: Replica, event: Event, place: tuple[str, int]) -> bool:
+        """Append an event, and apply it, if nothing else was appended since the replica was there; whether it was."""
+        (after, fold), has_read = place, not replica.is_alone
         try:
-            horizon = self.backend.append_next(self.found.id, event, after, replica.fold)
+            horizon = self.backend.append_next(self.found.id, event, after, fold)
         except DuplicateKey:
             replica.not_alone()
             return self._is_own(event)
@@ -259,9 +264,11 @@ class Writer:
         """Append a first reward, without reading the decision; False if that has to be done."""
         replica = self._replica
         if replica is not None and replica.is_alone:
+            with self.lock:  # another thread may be reading
+                place = replica.place
             if self.backend.waits and not replica.chooser.depends_on_more:
                 self._expect(replica, event)
-            if self._append_next(replica, event):
+            if self._append_next(replica, event, place):
                 return True
         try:
             is_written = self.backend.append_to(self.found.id, event, self._changes_known())

@@ -62,6 +62,7 @@ def reward_many(writer: Writer, rewards: Sequence[Reward], where: Callable[[int]
         try:
             if events:
                 writer.backend.append(writer.found.id, events, fold)
+                writer.read_again()
             else:
                 writer.backend.make_durable()
         except DuplicateKey:  # another process has rewarded or folded one of them meanwhile: look again

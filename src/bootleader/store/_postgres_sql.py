@@ -15,17 +15,17 @@ TYPES: Final = {
     "context": "text",
 }  # fmt: skip
 WITHIN: Final = "(txn < ?::bigint AND NOT txn = ANY(?::bigint[]))"
-_COLUMNS: Final = (
+INSERTION: Final = (
     f"INSERT INTO bootleader_events (experiment, txn, {', '.join(COLUMNS)}) "
     "SELECT id, pg_current_xact_id()::text::bigint + ?::bigint, "
-    f"{', '.join(f'?::{TYPES[name]}' for name in COLUMNS)} FROM bootleader_experiments WHERE id = ?::int"
+    f"{', '.join(f'?::{TYPES[name]}' for name in COLUMNS)} FROM bootleader_experiments "
+    "WHERE id = ?::int AND removed IS NULL"
 )
-INSERTION: Final = f"{_COLUMNS} AND removed IS NULL"
 _DECISION_IS_THERE: Final = (  # and cannot be folded before the event is committed
     " AND EXISTS (SELECT 1 FROM bootleader_events d WHERE d.experiment = bootleader_experiments.id "
     "AND d.decision = ? AND d.version = 0 FOR KEY SHARE)"
 )
-INSERTION_UNCHANGED: Final = f"{_COLUMNS} AND changes <= ?::int"  # a removed experiment has more
+INSERTION_UNCHANGED: Final = f"{INSERTION} AND changes <= ?::int"
 INSERTION_TO: Final = INSERTION_UNCHANGED + _DECISION_IS_THERE
 
 # The events of some transactions, each looked up by its id. For ``txn = ANY(...)`` PostgreSQL may choose the index of

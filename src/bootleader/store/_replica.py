@@ -116,11 +116,13 @@ class Replica:
         while more:
             news = self.backend.news(self.experiment, self.horizon, upto)
             if news.fold != self.fold:
-                self.fold = news.fold
-                self.recent.clear()  # what was folded is no decision any more
+                self._is_torn = True  # until it is known whether some of what was not read yet is gone
                 fold = self.backend.fold(self.experiment)
-                if fold is not None and not self.backend.contains(self.horizon, fold.horizon):
-                    self._begin(upto)  # some of what was not read yet is gone
+                is_gone = fold is not None and not self.backend.contains(self.horizon, fold.horizon)
+                if is_gone:
+                    self._begin(upto)
+                self.fold, self._is_torn = news.fold, False
+                if is_gone:
                     continue
             if any(row[1] == Kind.CHANGE for row in news.rows):
                 # What changed is in a column that the replica's checksum leaves out: this raises if one is damaged.
@@ -136,9 +138,17 @@ class Replica:
             raise removed()
         if self.state.reload:
             self._reload()
-        self._alone = self._alone + 1 if applied == self._appended else 0
+        if applied == self._appended:
+            self._alone, self._contended_until = self._alone + 1, -math.inf
+        else:
+            self._alone = 0
         self._appended, self._read_at = 0, began
         return applied
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The horizon, and the position of the fold that there was then."""
+        return self.horizon, self.fold
 
     # A process that is alone does not read the log before it decides: it appends under the condition that there is
     # nothing new, and applies its own events as soon as they are written.
@@ -146,7 +156,7 @@ class Replica:
     @property
     def is_alone(self) -> bool:
         """Whether no other process has appended for a while, and all that this one has appended is applied."""
-        return self._alone >= ALONE and not self._appended and not self._is_torn
+        return self._alone >= ALONE and not (self._appended or self.state.reload or self._is_torn)
 
     def not_alone(self) -> None:
         """Another process, or thread, has appended: what was computed for the attempt is lost."""
@@ -172,7 +182,7 @@ class Replica:
         return (
             time.monotonic() - self._read_at < max_lag
             and self._appended * RECENT_SHARE <= self.state.rounds
-            and not (self.state.lacking or self._is_torn)
+            and not (self.state.lacking or self.state.reload or self._is_torn)
         )
 
     def read_again(self) -> None:

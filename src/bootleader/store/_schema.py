@@ -39,12 +39,11 @@ VERSION_2: Final = (
 
 VERSION_3: Final = ("ALTER TABLE bootleader_events ADD COLUMN context TEXT",)
 
-REMOVED: Final = 2**31 - 1  # more changes than any experiment has
 # The number of changes of an experiment, which a statement that appends looks at.
 VERSION_4: Final = (
     "ALTER TABLE bootleader_experiments ADD COLUMN changes {int} NOT NULL DEFAULT 0",
-    f"""UPDATE bootleader_experiments SET changes = CASE WHEN removed IS NOT NULL THEN {REMOVED} ELSE coalesce(
-        (SELECT max(version) FROM bootleader_events WHERE experiment = id AND decision = '#experiment'), 0) END""",
+    """UPDATE bootleader_experiments SET changes = coalesce(
+        (SELECT max(version) FROM bootleader_events WHERE experiment = id AND decision = '#experiment'), 0)""",
 )
 
 MIGRATIONS: Final = (VERSION_1, VERSION_2, VERSION_3, VERSION_4)

@@ -14,7 +14,7 @@ from bootleader.store._backend import Backend, Fold, Found
 from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import COLUMNS, CORE, Event, Kind, Side
 from bootleader.store._ids import can_be_stored
-from bootleader.store._schema import REMOVED, VERSION, statements
+from bootleader.store._schema import VERSION, statements
 
 READ_NAMES: Final = ("seq", *CORE, "detail", "context")
 READ: Final = ", ".join(READ_NAMES)
@@ -149,8 +149,7 @@ class SqlBackend(Backend):
     def remove(self, experiment: int, now: float) -> None:
         self.write(
             lambda execute: execute(
-                "UPDATE bootleader_experiments SET name = NULL, removed = ?, changes = ? WHERE id = ?",
-                (now, REMOVED, experiment),
+                "UPDATE bootleader_experiments SET name = NULL, removed = ? WHERE id = ?", (now, experiment)
             )
         )
 

@@ -37,6 +37,7 @@ from bootleader.store._sqlite_sql import (
     INSERTION_UNCHANGED,
     NEWS,
     NEXT_INSERTION,
+    NEXT_INSERTION_TO,
 )
 from bootleader.store._write_ahead_log import WriteAheadLog
 
@@ -273,10 +274,10 @@ class SqliteBackend(SqlBackend):
         return True
 
     def append_next(self, experiment: int, event: Event, after: str, fold: int) -> str | None:
-        last = int(after)
+        last, sql = int(after), NEXT_INSERTION_TO if event.version else NEXT_INSERTION
         args = (experiment, *event[1:], last, fold)
         with self._lock:
-            written = self._guarded(lambda: self._is_written(NEXT_INSERTION, args, is_alone=True))
+            written = self._guarded(lambda: self._is_written(sql, args, is_alone=True))
         return str(last + 1) if written else None
 
     def inserted(self, experiment: int, event: Event) -> tuple[Any, ...]:

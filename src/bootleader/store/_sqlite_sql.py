@@ -23,7 +23,7 @@ _DECISION_IS_THERE: Final = (  # an event is not appended to a decision that was
     f" AND EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = ?1 AND decision = {_DECISION} AND version = 0)"
 )
 _THERE: Final = "removed IS NULL"
-_UNCHANGED: Final = f"changes <= {_CHANGES}"  # a removed experiment has more
+_UNCHANGED: Final = f"{_THERE} AND changes <= {_CHANGES}"
 _NO_NEWER_FOLD: Final = f" AND coalesce((SELECT position FROM bootleader_folds WHERE experiment = ?1), 0) = {_FOLD}"
 
 
@@ -42,6 +42,7 @@ INSERTION_UNCHANGED: Final = _insertion(_LAST, _UNCHANGED)
 INSERTION_TO: Final = _insertion(_LAST, _UNCHANGED + _DECISION_IS_THERE)
 # The number after the horizon is that of another event already, if one was appended since and not folded.
 NEXT_INSERTION: Final = _insertion(f"{_HORIZON} + 1", _THERE + _NO_NEWER_FOLD)
+NEXT_INSERTION_TO: Final = _insertion(f"{_HORIZON} + 1", _THERE + _NO_NEWER_FOLD + _DECISION_IS_THERE)
 
 # The events of a horizon, and at last the position of the fold, if there is one.
 NEWS: Final = (
