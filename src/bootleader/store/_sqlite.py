@@ -41,9 +41,6 @@ from bootleader.store._sqlite_sql import (
 )
 from bootleader.store._write_ahead_log import WriteAheadLog
 
-# What a condition of an insertion that does not hold is reported as: the experiment is NULL, which no other column can
-# be; or there is an event of this number.
-UNMET: Final = (apsw.SQLITE_CONSTRAINT_NOTNULL, apsw.SQLITE_CONSTRAINT_PRIMARYKEY)
 MEMORY: Final = ":memory:"
 WAITS: Final = (0.0002, 0.0006)  # seconds between two attempts to write
 FIRST_SOUND_SQLITE: Final = 3_051_003
@@ -266,16 +263,16 @@ class SqliteBackend(SqlBackend):
         try:
             connection.execute(sql, args)
         except apsw.ConstraintError as error:
-            if error.extendedresult not in UNMET:  # type: ignore[attr-defined]
+            if error.extendedresult != apsw.SQLITE_CONSTRAINT_NOTNULL:  # type: ignore[attr-defined]
                 raise
-            return False
+            return False  # the experiment is NULL then: no other column can be
         if not self._commit_waits:
             self._sync()
         return True
 
     def append_next(self, experiment: int, event: Event, after: str, fold: int) -> str | None:
         last, sql = int(after), NEXT_INSERTION_TO if event.version else NEXT_INSERTION
-        args = (experiment, *event[1:], last, fold)
+        args = (experiment, *event[1:], last)  # a fold keeps the last event, so that events after it are never missed
         with self._lock:
             written = self._guarded(lambda: self._is_written(sql, args, is_alone=True))
         return str(last + 1) if written else None

@@ -13,10 +13,9 @@ from bootleader.store._events import COLUMNS
 from bootleader.store._sql import READ
 
 # Parameters: ?1 is the experiment, then come the columns of an event; then the number of changes of the experiment, or
-# the horizon and the position of the fold.
+# the horizon.
 _CHANGES: Final = f"?{len(COLUMNS) + 2}"
 _HORIZON: Final = f"?{len(COLUMNS) + 2}"
-_FOLD: Final = f"?{len(COLUMNS) + 3}"
 _DECISION: Final = f"?{COLUMNS.index('decision') + 2}"
 
 _DECISION_IS_THERE: Final = (  # an event is not appended to a decision that was folded meanwhile
@@ -24,7 +23,7 @@ _DECISION_IS_THERE: Final = (  # an event is not appended to a decision that was
 )
 _THERE: Final = "removed IS NULL"
 _UNCHANGED: Final = f"{_THERE} AND changes <= {_CHANGES}"
-_NO_NEWER_FOLD: Final = f" AND coalesce((SELECT position FROM bootleader_folds WHERE experiment = ?1), 0) = {_FOLD}"
+_NOTHING_NEW: Final = f" AND NOT EXISTS (SELECT 1 FROM bootleader_events WHERE experiment = ?1 AND seq > {_HORIZON})"
 
 
 def _insertion(seq: str, conditions: str) -> str:
@@ -40,9 +39,8 @@ _LAST: Final = "(SELECT coalesce(max(seq), 0) + 1 FROM bootleader_events WHERE e
 INSERTION: Final = _insertion(_LAST, _THERE)
 INSERTION_UNCHANGED: Final = _insertion(_LAST, _UNCHANGED)
 INSERTION_TO: Final = _insertion(_LAST, _UNCHANGED + _DECISION_IS_THERE)
-# The number after the horizon is that of another event already, if one was appended since and not folded.
-NEXT_INSERTION: Final = _insertion(f"{_HORIZON} + 1", _THERE + _NO_NEWER_FOLD)
-NEXT_INSERTION_TO: Final = _insertion(f"{_HORIZON} + 1", _THERE + _NO_NEWER_FOLD + _DECISION_IS_THERE)
+NEXT_INSERTION: Final = _insertion(f"{_HORIZON} + 1", _THERE + _NOTHING_NEW)
+NEXT_INSERTION_TO: Final = _insertion(f"{_HORIZON} + 1", _THERE + _NOTHING_NEW + _DECISION_IS_THERE)
 
 # The events of a horizon, and at last the position of the fold, if there is one.
 NEWS: Final = (
