@@ -26,9 +26,14 @@ def at_once_alone(monkeypatch):
 
 @pytest.fixture
 def button(store):
+    return created_warm(store, 10)
+
+
+def created_warm(store, rewards: int) -> bl.Experiment:
+    """An experiment that has learnt so many rewards of each arm."""
     button = store.create("button", bl.AdaptiveReBoot(), ARMS, seed=1)
     for place, arm in enumerate(ARMS):
-        button.learn_summary(arm, 10, 0.1 * place, 1.0)
+        button.learn_summary(arm, rewards, 0.1 * place, 1.0)
     return button
 
 

@@ -255,8 +255,8 @@ class SqliteBackend(SqlBackend):
     def _is_written(self, sql: str, args: Sequence[Any], is_alone: bool = False) -> bool:
         """Execute the insertion of an event; whether its conditions held.
 
-        A process that is alone keeps no other from writing, so its commit waits for the disk. Another thread computes
-        meanwhile: this one would have to wait for the interpreter between a commit and a sync.
+        A process that is alone, or that few others overtake, keeps no other from writing, so its commit waits for the
+        disk. Another thread computes meanwhile: this one would have to wait for the interpreter between commit and sync.
         """
         connection = self._open()
         self._let_commit_wait(connection, is_alone)
