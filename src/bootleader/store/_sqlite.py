@@ -256,7 +256,7 @@ class SqliteBackend(SqlBackend):
         """Execute the insertion of an event; whether its conditions held.
 
         A process that is alone, or that few others overtake, keeps no other from writing, so its commit waits for the
-        disk. Another thread computes meanwhile: this one would have to wait for the interpreter between commit and sync.
+        disk. Another thread computes meanwhile: this one would wait for the interpreter between commit and sync.
         """
         connection = self._open()
         self._let_commit_wait(connection, is_alone)
