@@ -113,7 +113,7 @@ class Chooser:
 
     # What is computed ahead of time --------------------------------------------------------------------------------
 
-    def expect(self, reward: Event, version: int, now: float) -> None:
+    def expect(self, reward: Event, version: int) -> None:
         """Compute the probabilities that follow if a reward is the next event, while it is written.
 
         Parameters
@@ -121,26 +121,24 @@ class Chooser:
         reward : Event
             It may come, or not.
         version : int
-            The version of the state when the reward was appended. Nothing is done if there is a newer one.
-        now : float
-            The time.
+            The version of the state when the reward was appended. Nothing is done if there is a newer one, or if
+            nothing was chosen from it.
         """
-        state = self.state
-        if state.version != version or state.settings.half_life is not None or reward.side == Side.HOLDOUT:
+        state, ahead = self.state, self._ahead
+        if not version == state.version == self._prepared_for or reward.side == Side.HOLDOUT:
             return
-        learner, ahead = self.learner(now), self._ahead
-        if not isinstance(ahead, IndexLearner):
+        if state.settings.half_life is not None or not isinstance(ahead, IndexLearner):
             return
         slot = next((slot for slot, arm in enumerate(self._slots) if arm.number == reward.arm), None)
         if slot is None or reward.value is None:
             return
-        ahead.arms, ahead.rounds = list(learner.arms), state.rounds + 1
+        ahead.arms, ahead.rounds = list(self._learner.arms), state.rounds + 1
         tally = self._slots[slot]
         assert isinstance(tally.sums, ExactSums)
         sums = tally.sums.copy()
         sums.add(reward.value)
         ahead.arms[slot] = self._arm_state(tally, sums)
-        ahead.initial, ahead.stale = learner.initial, True
+        ahead.initial, ahead.stale = self._learner.initial, True
         self._expected = Expected(reward, ahead.arms[slot], ahead.arms, self._computed_final(ahead))
 
     def taken(self, reward: Event) -> None:

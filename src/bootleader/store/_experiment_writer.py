@@ -254,7 +254,7 @@ class Writer:
         def job() -> None:
             if lock.acquire(blocking=False):  # or else a decision computes it
                 try:
-                    replica.chooser.expect(reward, version, reward.time)
+                    replica.chooser.expect(reward, version)
                 finally:
                     lock.release()
 

@@ -86,9 +86,10 @@ class Store:
                 raise TypeError(f"policies must be classes of policies, got {shown(kind)}")
         self._backend = backend_of(url, positive("timeout", timeout))
         self._given_clock = clock
+        self._clock = clock if clock is time.time else self._checked_time
         self._max_lag = real("max_lag", max_lag, "a number of seconds, 0 or more", low=0.0, open_low=False)
 
-    def _clock(self) -> float:
+    def _checked_time(self) -> float:
         """The time, or ``TypeError`` or ``ValueError`` if the clock returns none."""
         return real("the time of the clock", self._given_clock(), "a finite number of seconds")
 
