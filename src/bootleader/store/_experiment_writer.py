@@ -113,10 +113,11 @@ class Writer:
         for _ in range(ATTEMPTS):
             now = self.clock()
             with self.lock:
-                replica = self._replica
-                is_contended = replica is not None and replica.is_contended
-                if replica is None or not (replica.is_alone or (is_contended and replica.is_recent(self.max_lag))):
-                    replica = self.replica()
+                replica, is_contended = self._replica, False
+                if replica is None or not replica.is_alone:
+                    is_contended = replica is not None and replica.is_contended
+                    if replica is None or not (is_contended and replica.is_recent(self.max_lag)):
+                        replica = self.replica()
                 changes, place = replica.state.changes, replica.place
                 values = self.checked_context(replica.state, context)
                 decision_id = self.ids.next()
@@ -132,17 +133,17 @@ class Writer:
 
     def _append_next(self, replica: Replica, event: Event, place: tuple[str, int]) -> bool:
         """Append an event, and apply it, if nothing else was appended since the replica was there; whether it was."""
-        (after, fold), has_read = place, not replica.is_alone
+        after, fold = place
         try:
             horizon = self.backend.append_next(self.found.id, event, after, fold)
         except DuplicateKey:
             replica.not_alone()
             return self._is_own(event)
         if horizon is None:
-            if has_read:
-                replica.overtaken()
-            else:
+            if replica.is_alone:  # it has not read the log for this event
                 replica.not_alone()
+            else:
+                replica.overtaken()
             return False
         with self.lock:
             replica.take(event, after, horizon)

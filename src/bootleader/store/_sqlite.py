@@ -68,6 +68,7 @@ class SqliteBackend(SqlBackend):
         self._log, self._commit_waits = WriteAheadLog(self.path), False
         self._lock = threading.RLock()
         self._connection: apsw.Connection | None = None
+        self._cursor: apsw.Cursor  # of the connection, for what is executed again and again
         with self._lock:
             self._guarded(self._open)
 
@@ -97,7 +98,7 @@ class SqliteBackend(SqlBackend):
                     raise
                 time.sleep(random.uniform(*WAITS))
                 continue
-            self._connection = connection
+            self._connection, self._cursor = connection, connection.cursor()
             return connection
 
     def _prepare(self, connection: apsw.Connection) -> None:
@@ -179,7 +180,7 @@ class SqliteBackend(SqlBackend):
             if self.path == MEMORY:
                 self._ended = "ends when it is closed"
 
-    def _guarded(self, work: Callable[[], Any]) -> Any:
+    def _guarded(self, work: Callable[..., Any], *args: Any) -> Any:
         """Do some work; raise what SQLite raises as one of ours."""
         if self._ended:
             raise StoreError(f"a store in memory {self._ended}: give it a file", "unavailable")
@@ -190,7 +191,7 @@ class SqliteBackend(SqlBackend):
                 "unavailable",
             )
         try:
-            return work()
+            return work(*args)
         except apsw.ConstraintError:
             raise DuplicateKey from None
         except (apsw.CorruptError, apsw.NotADBError) as error:
@@ -250,7 +251,7 @@ class SqliteBackend(SqlBackend):
     def _insert_to(self, experiment: int, event: Event, changes: int) -> bool:
         sql, args = INSERTION_TO if event.version else INSERTION_UNCHANGED, (*self.inserted(experiment, event), changes)
         with self._lock:
-            return bool(self._guarded(lambda: self._is_written(sql, args)))
+            return bool(self._guarded(self._is_written, sql, args))
 
     def _is_written(self, sql: str, args: Sequence[Any], is_alone: bool = False) -> bool:
         """Execute the insertion of an event; whether its conditions held.
@@ -261,7 +262,7 @@ class SqliteBackend(SqlBackend):
         connection = self._open()
         self._let_commit_wait(connection, is_alone)
         try:
-            connection.execute(sql, args)
+            self._cursor.execute(sql, args)
         except apsw.ConstraintError as error:
             if error.extendedresult != apsw.SQLITE_CONSTRAINT_NOTNULL:  # type: ignore[attr-defined]
                 raise
@@ -274,7 +275,7 @@ class SqliteBackend(SqlBackend):
         last, sql = int(after), NEXT_INSERTION_TO if event.version else NEXT_INSERTION
         args = (experiment, *event[1:], last)  # a fold keeps the last event, so that events after it are never missed
         with self._lock:
-            written = self._guarded(lambda: self._is_written(sql, args, is_alone=True))
+            written = self._guarded(self._is_written, sql, args, True)
         return str(last + 1) if written else None
 
     def inserted(self, experiment: int, event: Event) -> tuple[Any, ...]:
