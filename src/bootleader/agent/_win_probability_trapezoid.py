@@ -24,7 +24,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from operator import add, mul, sub
+from itertools import repeat
+from operator import add, mul, sub, truediv
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -160,19 +161,19 @@ def _integral(start: float, location: Sequence[float], scale: Sequence[float], k
         ]
     narrowest = min(widths)
     nearest = [m if m > start else start for m in location]
-    centre = max(m for m, width in zip(nearest, widths, strict=True) if width <= 2.0 * narrowest)
+    narrow = 2.0 * narrowest
+    centre = max([m for m, width in zip(nearest, widths, strict=True) if width <= narrow])
     delta = STRETCH * narrowest
     first = math.asinh((start - centre) / delta)
     last = math.asinh((max(map(add, location, map(mul, scale, kinds.right_reach))) - centre) / delta)
-    step = min(
-        width * own / math.hypot(delta, m - centre) for m, width, own in zip(nearest, widths, kinds.step, strict=True)
-    )
+    distances = map(math.hypot, repeat(delta), map(sub, nearest, repeat(centre)))
+    step = min(map(truediv, map(mul, widths, kinds.step), distances))
     outer = last
     if kinds.has_heavy and last - first > LONG * step:
         farthest = max(math.hypot(m - centre, s * root) for m, s, root in zip(location, scale, kinds.pole, strict=True))
         outer = min(last, max(first + 16.0 * step, math.asinh(OUTER * farthest / delta)))
-    units = [delta / s for s in scale]
-    laws = np.array([units, [(m - centre) / s for m, s in zip(location, scale, strict=True)]])[:, :, None]
+    # z = (x - m) / s is linear in sinh(t)
+    laws = np.array([[delta / s for s in scale], [(centre - m) / s for m, s in zip(location, scale, strict=True)]]).T
     half_off_by = HALF_OFF_BY_NORMAL if kinds.nearly_normal else HALF_OFF_BY
     level = math.ceil(-LEVELS * math.log2(min(step, (outer - first) / FEWEST_NODES)))
     while (outer - first) * 2.0 ** (level / LEVELS) <= MOST_NODES:
@@ -231,7 +232,17 @@ def _kinds(df: tuple[float, ...]) -> _Kinds:
 
 
 class _Grid(NamedTuple):
-    """Nodes in t, as sinh(t); cosh(t) times the distance of nodes; weights of all of them and of every second."""
+    """Nodes in t.
+
+    Attributes
+    ----------
+    sinh : ndarray
+        Two rows: sinh(t) and ones.
+    cosh : ndarray
+        cosh(t) times the distance of the nodes.
+    weights : ndarray
+        Two columns: the weights of all nodes, and of every second.
+    """
 
     sinh: Floats
     cosh: Floats
@@ -245,14 +256,15 @@ def _grid(first: float, outer: float, last: float, level: int, heavy: bool) -> _
     size = math.ceil(TABLE / step)
     if -size <= begin and end <= size:
         sinh, cosh = _table(level)
-        sinh, cosh = sinh[size + begin : size + end + 1], cosh[size + begin : size + end + 1]
+        sinh, cosh = sinh[:, size + begin : size + end + 1], cosh[size + begin : size + end + 1]
     else:
         sinh, cosh = _sinh_and_cosh(begin, end, step)
     half = 0.5 * (last - end * step)
     if half <= 0.0:
         return _Grid(sinh, cosh, _unit_weights(end - begin, heavy, False))
     t = end * step + half * (1.0 + OUTER_NODES)
-    sinh, cosh = np.concatenate([sinh, np.sinh(t)]), np.concatenate([cosh, half * np.cosh(t)])
+    sinh = np.concatenate([sinh, [np.sinh(t), np.ones(t.size)]], axis=1)
+    cosh = np.concatenate([cosh, half * np.cosh(t)])
     return _Grid(sinh, cosh, _unit_weights(end - begin, heavy, True))
 
 
@@ -266,7 +278,7 @@ def _table(level: int) -> tuple[Floats, Floats]:
 
 def _sinh_and_cosh(begin: int, end: int, step: float) -> tuple[Floats, Floats]:
     t = step * np.arange(begin, end + 1)
-    return np.sinh(t), step * np.cosh(t)
+    return np.array([np.sinh(t), np.ones(t.size)]), step * np.cosh(t)
 
 
 @lru_cache(maxsize=64)
@@ -282,14 +294,11 @@ def _unit_weights(number: int, heavy: bool, has_outer: bool) -> Floats:
 
 
 def _sum(laws: Floats, kinds: _Kinds, grid: _Grid) -> Floats:
-    """The sums over all nodes, and those over every second; laws are delta / scale and (location - centre) / scale."""
-    units, places = laws
-    z = grid.sinh * units
-    z -= places
-    below, ratio = _distributions(kinds, z)
+    """The sums over all nodes, and those over every second; laws are delta / scale and (centre - location) / scale."""
+    below, ratio = _distributions(kinds, laws.dot(grid.sinh))
     ratio *= grid.cosh * np.multiply.reduce(below, axis=0)
     wins: Floats = ratio.dot(grid.weights)
-    wins *= units
+    wins *= laws[:, :1]
     if kinds.has_heavy:
         wins[kinds.heavy] += _tail(1.0 - below[kinds.heavy, -1], kinds.overlap)[:, None]
     return wins
