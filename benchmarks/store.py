@@ -24,7 +24,8 @@ ARMS = [f"arm {number}" for number in range(10)]
 LENGTHS = (10**3, 10**4, 10**5, 10**6)
 LONG = 10**7  # only with --repeats above LONG_REPEATS: it takes some minutes and 3 GB
 LONG_REPEATS = 20
-ROUNDS = 60
+VISITS = 200  # times the repeats: fewer, and the ratio is that of what else the machine does in a tenth of a second
+WARM_UP = 300  # visits before they are timed: connections, caches, and the processor's frequency
 APPLIED = 200_000  # events that a replica applies
 FILE_ROWS = 50_000
 WORKERS, SECONDS = 4, 4.0
@@ -119,11 +120,11 @@ def played(url: str, name: str = "played") -> bl.Experiment:
     return store.open(name)
 
 
-def visit_times(repeats: int, url: str) -> dict[str, float]:
+def visit_times(visits: int, url: str) -> dict[str, float]:
     """Medians in milliseconds, a visit and two bare inserts of either kind in turn."""
     insert, insert_event, button, rng = bare_inserter(url), event_inserter(url), played(url), random.Random(1)
     times: dict[str, list[float]] = {"bare": [], "events": [], "decide": [], "reward": [], "visit": []}
-    for number in range(ROUNDS * max(1, repeats // 3)):
+    for number in range(WARM_UP + visits):
         started = time.perf_counter()
         insert()
         insert()
@@ -138,11 +139,11 @@ def visit_times(repeats: int, url: str) -> dict[str, float]:
         taken = (inserted - started, between - inserted, decided - between, ended - decided, ended - between)
         for found, one in zip(times.values(), taken, strict=True):
             found.append(one)
-    return {name: statistics.median(found) * 1e3 for name, found in times.items()}
+    return {name: statistics.median(found[WARM_UP:]) * 1e3 for name, found in times.items()}
 
 
 def one_process(repeats: int, kind: str, url: str) -> Iterator[Measured]:
-    section, found = f"A durable decision and its reward, {kind}, 10 arms", visit_times(repeats, url)
+    section, found = f"A durable decision and its reward, {kind}, 10 arms", visit_times(VISITS * repeats, url)
     yield Measured(section, "two bare durable inserts", found["bare"], "ms")
     yield Measured(section, "two bare durable inserts into a table like the store's", found["events"], "ms")
     yield Measured(section, "decide", found["decide"], "ms")
@@ -309,7 +310,7 @@ def processor(repeats: int) -> Iterator[Measured]:
     """Without a disk: a store in memory."""
     section, button, rng = "Processor time of a decision and its reward, 10 arms", played("sqlite://"), random.Random(1)
     decide, reward = [], []
-    for _ in range(ROUNDS * max(1, repeats)):
+    for _ in range(VISITS * repeats):
         started = time.thread_time()
         decision = button.decide()
         decided = time.thread_time()
@@ -318,6 +319,13 @@ def processor(repeats: int) -> Iterator[Measured]:
         reward.append(time.thread_time() - decided)
     yield Measured(section, "decide", statistics.median(decide) * 1e3, "ms")
     yield Measured(section, "reward", statistics.median(reward) * 1e3, "ms")
+
+
+def probability(repeats: int) -> Iterator[Measured]:
+    """As an agent computes it: a store has no other way. ``tests/agent/test_win_probability_trapezoid.py`` has errors."""
+    from benchmarks.agent import probabilities
+
+    yield from probabilities(repeats)
 
 
 def http(repeats: int) -> Iterator[Measured]:
@@ -332,7 +340,7 @@ def disks(repeats: int) -> Iterator[Measured]:
     yield from on_slower_disks(repeats)
 
 
-ALONE = {"replica": replica, "processor": processor, "http": http, "disks": disks}  # with their own database, or none
+ALONE = {"probability": probability, "replica": replica, "processor": processor, "http": http, "disks": disks}  # with their own database, or none
 ON_DATABASES = {"visits": one_process, "workers": four_workers, "file": bulk, "growth": growth}
 PARTS = (*ALONE, *ON_DATABASES)
 

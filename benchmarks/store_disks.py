@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from benchmarks.measuring import Measured
-from benchmarks.store import visit_times
+from benchmarks.store import VISITS, visit_times
 
 PAUSES = (0.2, 0.5, 2.0)  # milliseconds
 
@@ -53,7 +53,7 @@ def on_slower_disks(repeats: int) -> Iterator[Measured]:
     for pause in PAUSES:
         section = f"A durable decision and its reward, SQLite, 10 arms, a sync takes {pause:g} ms more"
         with tempfile.TemporaryDirectory(prefix="bl-") as folder, slower_by(pause):
-            found = visit_times(repeats, f"sqlite:///{folder}/store.db")
+            found = visit_times(VISITS * max(1, repeats // 3), f"sqlite:///{folder}/store.db")
         yield Measured(section, "two bare durable inserts", found["bare"], "ms")
         yield Measured(section, "decide and reward", found["visit"], "ms")
         yield Measured(section, "decide and reward, against two bare inserts", found["visit"] / found["bare"], "x")

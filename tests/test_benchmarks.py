@@ -42,7 +42,7 @@ def test_the_two_point_baseline_plays_the_same_policy(weights):
 
 
 def test_the_calls_of_a_store_are_those_that_it_has(tmp_path, monkeypatch):
-    for name, small in (("ROUNDS", 2), ("APPLIED", 100), ("FILE_ROWS", 10), ("LENGTHS", (20, 40))):
+    for name, small in (("VISITS", 2), ("WARM_UP", 2), ("APPLIED", 100), ("FILE_ROWS", 10), ("LENGTHS", (20, 40))):
         monkeypatch.setattr(store, name, small)
     url = f"sqlite:///{tmp_path}/store.db"
     figures = [

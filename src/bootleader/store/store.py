@@ -73,7 +73,7 @@ class Store:
         *,
         timeout: float = 30.0,
         policies: Iterable[type[Policy]] = (),
-        max_lag: float = 0.1,
+        max_lag: float = 0.05,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if not isinstance(url, str):
