@@ -322,7 +322,7 @@ def processor(repeats: int) -> Iterator[Measured]:
 
 
 def probability(repeats: int) -> Iterator[Measured]:
-    """As an agent computes it: a store has no other way. ``tests/agent/test_win_probability_trapezoid.py`` has errors."""
+    """As an agent computes it: a store has no other way."""
     from benchmarks.agent import probabilities
 
     yield from probabilities(repeats)
@@ -340,7 +340,8 @@ def disks(repeats: int) -> Iterator[Measured]:
     yield from on_slower_disks(repeats)
 
 
-ALONE = {"probability": probability, "replica": replica, "processor": processor, "http": http, "disks": disks}  # with their own database, or none
+# With a database of their own, or none.
+ALONE = {"probability": probability, "replica": replica, "processor": processor, "http": http, "disks": disks}
 ON_DATABASES = {"visits": one_process, "workers": four_workers, "file": bulk, "growth": growth}
 PARTS = (*ALONE, *ON_DATABASES)
 
