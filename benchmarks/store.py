@@ -223,7 +223,7 @@ def grow(button: bl.Experiment, events: int, total: int) -> None:
             )
             value = rng.lognormvariate(0.0, 1.0)
             rows.append(new_event(Core(Kind.REWARD, f"grown-{number}", 1, arm=arm, value=value, time=1e9)))
-        writer.backend.append(writer.found.id, rows)
+        writer.backend.append_many(writer.found.id, rows, 0)
 
 
 def growth(repeats: int, kind: str, url: str) -> Iterator[Measured]:
@@ -294,7 +294,7 @@ def bulk(repeats: int, kind: str, url: str) -> Iterator[Measured]:
             new_event(Core(Kind.DECISION, key, 0, arm=0, time=1e9), Rest(probability=0.1, detail="recorded"))
             for key in keys
         ]
-        writer.backend.append(writer.found.id, made)
+        writer.backend.append_many(writer.found.id, made, 0)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "rewards.csv"
             rows = (f"{key},{place % 97}.25,order-{key}\n" for place, key in enumerate(keys))

@@ -12,7 +12,7 @@ import pytest
 import bootleader as bl
 from bootleader.store import _replica
 from bootleader.store._events import Core, Kind, Rest, new_event
-from bootleader.store._postgres_horizons import Snapshot, ranks
+from bootleader.store._postgres_horizons import Horizon, ranks
 from tests.store.test_experiment import reason_of
 
 ARMS = ["blue", "green", "red"]
@@ -202,18 +202,18 @@ def test_an_experiment_that_was_removed(button, store):
 
 
 def test_horizons_contain_each_other():
-    early, late = Snapshot(20, [12, 15]), Snapshot(30, [15])
+    early, late = Horizon(20, [12, 15]), Horizon(30, [15])
     assert late.contains(early)
     assert not early.contains(late)
     assert early.contains(early)
-    assert early.with_transaction(23) == Snapshot(24, [12, 15, 20, 21, 22])
+    assert early.with_transaction(23) == Horizon(24, [12, 15, 20, 21, 22])
     assert not early.with_transaction(23).contains(late)
-    assert not late.contains(Snapshot(16, []))
-    assert Snapshot(10, []).contains(Snapshot(13, [10, 11, 12]))
+    assert not late.contains(Horizon(16, []))
+    assert Horizon(10, []).contains(Horizon(13, [10, 11, 12]))
 
 
 def test_the_log_sorts_horizons_of_which_none_contains_the_other():
-    own, other = Snapshot(106, []), Snapshot(110, [105])  # 105 is an event, 106 to 109 are not of the experiment
+    own, other = Horizon(106, []), Horizon(110, [105])  # 105 is an event, 106 to 109 are not of the experiment
     asked = []
 
     def execute(sql, args):

@@ -70,14 +70,14 @@ def test_many_rewards_at_once(button):
 def test_another_process_rewards_while_a_file_is_read(button, monkeypatch):
     ids = [button.decide().id for _ in range(3)]
     backend = button._writer.backend
-    append = backend.append
+    append = backend.append_many
 
     def overtaken(*args):
         monkeypatch.undo()
         button.reward(ids[1], 2.0, event="e1")
         append(*args)
 
-    monkeypatch.setattr(backend, "append", overtaken)
+    monkeypatch.setattr(backend, "append_many", overtaken)
     imported = button.reward_many([(ids[0], 1.0, "e0"), (ids[1], 2.0, "e1"), (ids[2], 3.0, "e2")])
     assert (imported.counted, imported.repeated) == (2, 1)
     assert button.check()

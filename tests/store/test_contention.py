@@ -44,7 +44,7 @@ def overtake(button, other, monkeypatch) -> bl.Decision:
         return append_next(*args)
 
     button.decide()
-    button._writer._replica.not_alone()  # so that the log has to be read
+    button._writer._replica.note_others()  # so that the log has to be read
     monkeypatch.setattr(backend, "append_next", late)
     decision = button.decide()
     assert button._writer._replica.is_contended

@@ -75,7 +75,7 @@ def test_an_event_of_a_newer_library_is_refused(store_url, button, monkeypatch):
     from bootleader.store import _events
 
     unknown = _events.new_event(_events.Core(9, "future-1", 0, time=1.0))
-    button._writer.backend.append(button._writer.found.id, [unknown])
+    button._writer.backend.append_many(button._writer.found.id, [unknown], 0)
     assert reason_of(button.decide) == "version"
     assert reason_of(bl.Store(store_url).open("button").summary) == "version"
 

@@ -307,7 +307,7 @@ def check_open_decisions(store: bl.Store) -> None:
         new_event(Core(Kind.DECISION, f"open-{k}", 0, arm=k % 2, time=now), Rest(detail="recorded"))
         for k in range(10**5)
     ]
-    writer.backend.append(writer.found.id, many)
+    writer.backend.append_many(writer.found.id, many, 0)
     decisions = [button.decide() for _ in range(20)]
     assert decisions[0].probability == 0.5  # all wait for their first reward
     assert button.summary()["open"].sum() == 10**5 + 20

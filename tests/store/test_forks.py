@@ -92,7 +92,7 @@ def test_a_replica_that_was_half_way_is_not_inherited(button):
         with button._writer.lock:
             state = button._writer.replica().state
             state.arms[0].sums.add(5.0)  # as in the middle of a batch
-            state.changed.add(0)
+            state.arms_to_refresh.add(0)
             state.version += 1
             halfway.set()
             go_on.wait(60)

@@ -9,7 +9,7 @@ import pytest
 import bootleader as bl
 from bootleader.store import _postgres, _sql, _sqlite
 from bootleader.store._events import Core, Kind, Rest, new_event
-from bootleader.store._postgres import Snapshot
+from bootleader.store._postgres_horizons import Horizon
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_a_long_log_is_read_in_parts(store, button, monkeypatch):
         monkeypatch.setattr(module, "READ_AT_ONCE", 7)
     writer = button._writer
     many = [new_event(Core(Kind.DECISION, f"m-{k}", 0, arm=0, time=1.0), Rest(detail="recorded")) for k in range(20)]
-    writer.backend.append(writer.found.id, many)  # one transaction of more than a part
+    writer.backend.append_many(writer.found.id, many, 0)  # one transaction of more than a part
     for k in range(12):
         button.reward(button.decide().id, float(k))
     replica = writer.fresh_replica(use_snapshots=False)
@@ -140,10 +140,10 @@ def test_a_dump_that_is_restored_elsewhere_goes_on(server):
 
 def test_snapshots_of_postgres_are_read_and_written():
     text = "10:20:10,14"
-    assert Snapshot.of(text) == Snapshot(20, [10, 14])
-    assert str(Snapshot.of(text)) == text
-    assert str(Snapshot.of("20:20:")) == "20:20:"
-    assert Snapshot.of("5:7:5", 100) == Snapshot(107, [105])
+    assert Horizon.of(text) == Horizon(20, [10, 14])
+    assert str(Horizon.of(text)) == text
+    assert str(Horizon.of("20:20:")) == "20:20:"
+    assert Horizon.of("5:7:5", 100) == Horizon(107, [105])
 
 
 def test_statements_are_planned_once(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def test_a_unit_that_is_too_long_for_an_index(store):
 
 def test_a_file_that_cannot_be_written(tmp_path, monkeypatch):
     """By its access rights, which do not bind an administrator: so the answer of the system is replaced."""
-    monkeypatch.setattr(_sqlite.os, "access", lambda path, mode: False)
+    monkeypatch.setattr(_sqlite.os, "access", lambda path, mode: mode != os.W_OK)
     cause = _sqlite.cause_of(tmp_path / "shop.db", ValueError("readonly"))
     assert cause == f"'{tmp_path}' cannot be written to (readonly): the file and its folder must be writable"
 

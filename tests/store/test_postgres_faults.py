@@ -155,7 +155,7 @@ def test_statements_are_planned_once_and_read_by_indexes(server):
         for number in range(10):
             button.reward(button.decide().id, float(number))
             others.reward(others.decide().id, float(number))
-        button._writer._replica.overtaken()
+        button._writer._replica.note_overtaken()
         button.reward(button.decide().id, 0.5)
         planned = "SELECT generic_plans, custom_plans, statement FROM pg_prepared_statements WHERE name ~ 'bootleader'"
         found = store._backend.rows(planned)

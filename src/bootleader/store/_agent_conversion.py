@@ -109,16 +109,26 @@ def _learnt(number: int, arm: ArmState, agent: Agent) -> list[Any]:
 
 def exported(writer: Writer) -> Agent:
     """The agent that an experiment would be in one process."""
-    waiting, units = _open_decisions(writer)
+    backend, experiment = writer.backend, writer.found.id
+    fold = backend.fold_position(experiment)
+    with writer.lock:
+        began = writer.replica().horizon
+    logged = _OpenDecisions()
+    for event in backend.events(experiment):  # which takes a while: others may append meanwhile
+        logged.add(event)
     with writer.lock:
         replica = writer.replica()
-        state, settings = replica.state, writer.settings
+        state, settings, horizon = replica.state, writer.settings, replica.horizon
         learner = replica.chooser.learner(writer.clock())
         states = [arm.copy() for arm in learner.arms]
         playing = state.playing
         removed = [arm.name for arm in state.arms if arm.removed and arm.name not in {other.name for other in playing}]
         rounds = state.rounds
         models = (learner.model, learner.laws) if isinstance(learner, SharedLearner) else (None, learner.laws)
+    logged.bring_to(horizon, began, writer)
+    if backend.fold_position(experiment) != fold:  # rewards that came meanwhile may be gone from the log: begin anew
+        return exported(writer)
+    waiting, units = list(logged.made.values()), logged.units
     agent = Agent(
         settings.policy, {arm.name: arm.metadata for arm in playing}, seed=settings.seed, maximize=settings.maximize,
         half_life=settings.half_life, features=state.features, max_age=settings.max_age, traffic=settings.traffic,
@@ -152,20 +162,37 @@ def exported(writer: Writer) -> Agent:
     return Agent.from_json(agent.to_json(), policies=[type(settings.policy)], max_size=2**62)
 
 
-def _open_decisions(writer: Writer) -> tuple[list[Event], dict[str, Event]]:
-    """The decisions without a reward, oldest first, their times in order; and the sticky units."""
-    made: dict[str, Event] = {}
-    units: dict[str, Event] = {}
-    latest = -math.inf
-    for event in writer.backend.events(writer.found.id):
+class _OpenDecisions:
+    """The decisions without a reward, oldest first, their times in order; and the last assignment of each unit."""
+
+    def __init__(self) -> None:
+        self.made: dict[str, Event] = {}
+        self.units: dict[str, Event] = {}
+        self._latest = -math.inf
+
+    def add(self, event: Event) -> None:
+        """Take in the next event of the log."""
         if event.kind in (Kind.DECISION, Kind.ASSIGNMENT):
-            latest = max(latest, event.time)  # an agent's times never go back
-            event = event._replace(time=latest)
+            self._latest = max(self._latest, event.time)  # an agent's times never go back
+            event = event._replace(time=self._latest)
             if event.unit is not None and event.assignment is not None:
-                units.pop(event.unit, None)
-                units[event.unit] = event
+                self.units.pop(event.unit, None)
+                self.units[event.unit] = event
             if event.kind == Kind.DECISION:
-                made[event.decision] = event
+                self.made[event.decision] = event
         elif event.kind != Kind.CHANGE:
-            made.pop(event.decision, None)
-    return list(made.values()), units
+            self.made.pop(event.decision, None)
+
+    def bring_to(self, horizon: str, began: str, writer: Writer) -> None:
+        """Take in what was appended up to a horizon; the log that was added is of some moment after ``began``."""
+        backend, experiment, more = writer.backend, writer.found.id, True
+        versions: dict[str, int] = {}  # of each decision that was made or changed, the last
+        while more:
+            news = backend.news(experiment, began, horizon)
+            versions.update((row[2], row[3]) for row in news.rows if row[1] != Kind.CHANGE)
+            began, more = news.horizon, news.more
+        for decision, events in backend.chains(experiment, list(versions)).items():
+            self.made.pop(decision, None)
+            for event in events:
+                if event.version <= versions[decision]:
+                    self.add(event)

@@ -62,7 +62,7 @@ class ArmCalls:
             self._writer.check_floor(state, 1)
             return {"change": "add_arm", "arms": [{"name": name, "metadata": metadata, "noise_sd": sd}]}
 
-        self._writer.alter(change)
+        self._writer.append_change(change)
 
     def add_category(self, feature: str, category: str) -> None:
         """Take in a new category of a feature, for all processes, with a coefficient that starts at 0.
@@ -76,19 +76,20 @@ class ArmCalls:
 
         Raises
         ------
-        LookupError
-            If there is no such feature.
         TypeError, ValueError
-            If the experiment has no features, the feature no categories, or this one already.
+            If the experiment has no features, there is no such feature, or it has no categories, or this one already.
         """
 
         def change(state: State) -> dict[str, Any]:
             if state.features is None:
                 raise TypeError("the experiment has no features")
-            state.features.with_category(feature, category)  # raises
+            try:
+                state.features.with_category(feature, category)
+            except LookupError as error:
+                raise ValueError(error.args[0]) from None
             return {"change": "add_category", "feature": feature, "category": category}
 
-        self._writer.alter(change)
+        self._writer.append_change(change)
 
     def pause_arm(self, name: str) -> None:
         """Stop playing an arm until :meth:`resume_arm`. It still learns rewards that come late.
@@ -118,7 +119,7 @@ class ArmCalls:
             self._writer.check_floor(state, 1 if active else -1)
             return {"change": "resume_arm" if active else "pause_arm", "arm": arm.number}
 
-        self._writer.alter(change)
+        self._writer.append_change(change)
 
     def remove_arm(self, name: str) -> None:
         """Forget an arm for good; what was decided for it stays in the log.
@@ -134,4 +135,4 @@ class ArmCalls:
             self._writer.check_control(arm)
             return {"change": "remove_arm", "arm": arm.number}
 
-        self._writer.alter(change)
+        self._writer.append_change(change)

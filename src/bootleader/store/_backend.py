@@ -67,7 +67,7 @@ class Backend(ABC):
         """Raise ``StoreError`` if an experiment was removed."""
 
     @abstractmethod
-    def append(self, experiment: int, events: Sequence[Event], fold: int | None = None) -> None:
+    def append_many(self, experiment: int, events: Sequence[Event], fold: int) -> None:
         """Write events durably, all or none.
 
         Parameters
@@ -76,7 +76,7 @@ class Backend(ABC):
             Id of the experiment.
         events : sequence of Event
             What to write.
-        fold : int, optional
+        fold : int
             Position of the fold that there was when their decisions were read, 0 if there was none.
 
         Raises
@@ -90,11 +90,11 @@ class Backend(ABC):
 
     @abstractmethod
     def append_change(self, experiment: int, event: Event) -> None:
-        """As :meth:`append`, for a change of the experiment."""
+        """As :meth:`append_many`, for a change of the experiment."""
 
     @abstractmethod
     def append_to(self, experiment: int, event: Event, changes: int) -> bool:
-        """As :meth:`append`, for a decision or an event of one.
+        """As :meth:`append_many`, for a decision or an event of one.
 
         False if the experiment was changed more often than ``changes`` times: an arm may have been paused or removed;
         or if the decision that the event belongs to is not there, or no more.
@@ -102,7 +102,7 @@ class Backend(ABC):
 
     @abstractmethod
     def append_next(self, experiment: int, event: Event, after: str, fold: int) -> str | None:
-        """As :meth:`append`, or :meth:`append_to` from version 1 on, if nothing was appended or folded since a horizon.
+        """As :meth:`append_to`, if nothing was appended or folded since a horizon.
 
         Parameters
         ----------
@@ -181,10 +181,6 @@ class Backend(ABC):
         """A snapshot; empty if it is gone."""
 
     @abstractmethod
-    def delete_snapshots(self, experiment: int) -> int:
-        """Delete all snapshots that only save time; return how many."""
-
-    @abstractmethod
     def fold(self, experiment: int) -> Fold | None:
         """What the experiment was folded into."""
 
@@ -210,7 +206,7 @@ class Backend(ABC):
 
     @abstractmethod
     def purge(self) -> int:
-        """Delete the rows of removed experiments, and give space back; return how many events."""
+        """Delete the rows of removed experiments; return how many events. SQLite gives the space back at once."""
 
     @abstractmethod
     def by_events(self, experiment: int, events: Sequence[str]) -> dict[str, str]:

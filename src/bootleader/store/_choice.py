@@ -152,7 +152,7 @@ class Chooser:
             if self._prepared_for == before:  # all other arms are as they were
                 self._learner.arms = expected.arms
                 self._arm_states[reward.arm] = expected.arm
-                self.state.changed.discard(reward.arm)
+                self.state.arms_to_refresh.discard(reward.arm)
                 self._prepared_for = version
 
     @property
@@ -211,9 +211,9 @@ class Chooser:
         if self._prepared_for == state.version:
             return
         fades, known = state.settings.half_life is not None, len(self._arm_states)  # arms have numbers 0, 1, 2, ...
-        for number in range(len(state.arms)) if fades else {*state.changed, *range(known, len(state.arms))}:
+        for number in range(len(state.arms)) if fades else {*state.arms_to_refresh, *range(known, len(state.arms))}:
             self._arm_states[number] = self._arm_state(state.arms[number])
-        state.changed.clear()
+        state.arms_to_refresh.clear()
         self._slots = state.playing
         self._learner.arms = [self._arm_states[arm.number] for arm in self._slots]
         self._prepared_for = state.version

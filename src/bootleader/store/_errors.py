@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Literal
 
-REASONS: Final = ("unknown", "conflict", "removed", "exists", "unavailable", "damaged", "folded", "version")
+Reason = Literal["unknown", "conflict", "removed", "exists", "unavailable", "damaged", "folded", "version"]
 
 
 class StoreError(Exception):
-    """What a store raises when a call could not be done. Nothing was changed unless the message says so.
+    """What a store raises when a call could not be done.
+
+    Nothing was changed, but for one reason: after ``"unavailable"`` the call may or may not have been done, because the
+    database can stop between a commit and its answer. Make it again. Whatever has an event id counts once, and so does
+    ``reward``. Before an arm is added, paused, resumed or removed again, look at ``arms`` and ``paused``.
 
     Arguments that are not accepted raise ``TypeError`` or ``ValueError``, as everywhere in the library. All else that
     can go wrong, in the database too, is this exception.
@@ -18,8 +22,7 @@ class StoreError(Exception):
     reason : str
         ``"unknown"``: no such experiment, arm or decision. ``"conflict"``: the decision has another reward, or the
         event id was used for something else. ``"removed"``: the experiment was removed. ``"exists"``: the name is in
-        use. ``"unavailable"``: the database does not answer, is locked for too long or is full; the call may be
-        repeated, with the same event id, and counts once. ``"damaged"``: a row does not match its checksum.
+        use. ``"unavailable"``: the database does not answer, is locked for too long or is full. ``"damaged"``: a row does not match its checksum.
         ``"folded"``: the events were folded into a snapshot. ``"version"``: another version of the library wrote it.
 
     Examples
@@ -32,11 +35,11 @@ class StoreError(Exception):
     unknown - there is no experiment 'button' in this store
     """
 
-    def __init__(self, message: str, reason: str) -> None:
+    def __init__(self, message: str, reason: Reason) -> None:
         super().__init__(message)
-        self.reason = reason
+        self.reason: Reason = reason
 
-    def __reduce__(self) -> tuple[type[StoreError], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type[StoreError], tuple[str, Reason]]:
         return type(self), (str(self), self.reason)
 
 

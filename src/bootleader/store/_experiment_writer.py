@@ -21,7 +21,7 @@ from bootleader.store._folding import is_folded
 from bootleader.store._ids import DecisionIds
 from bootleader.store._model_sums import context_of_reward
 from bootleader.store._replica import Replica
-from bootleader.store._rewards import next_event
+from bootleader.store._rewards import event_in_use, next_event
 from bootleader.store._settings import Settings
 from bootleader.store._state import ArmTally, State
 
@@ -51,7 +51,7 @@ class Writer:
         self.lock = threading.RLock()
         self.ids = DecisionIds()
         self._replica: Replica | None = None
-        self._changed: State | None = None  # by the changes of the experiment alone, where the replica lacks some
+        self._state_of_changes: State | None = None  # where the replica lacks some of the experiment's changes
         _writers.add(self)
 
     def replica(self) -> Replica:
@@ -91,7 +91,7 @@ class Writer:
         try:
             is_written = self.backend.append_to(self.found.id, event, changes)
         except DuplicateKey:
-            return self._is_own(event)
+            return self.is_own(event)
         replica = self._replica
         if replica is not None:
             if is_written:
@@ -100,7 +100,7 @@ class Writer:
                 replica.read_again()
         return is_written
 
-    def _is_own(self, event: Event) -> bool:
+    def is_own(self, event: Event) -> bool:
         """Whether an event is in the log already: a call is made again if the connection broke during the commit."""
         found = self.backend.chain(self.found.id, event.decision)
         self.backend.make_durable()
@@ -129,7 +129,7 @@ class Writer:
                 if snapshot:
                     self._save_snapshot()
                 return Decision(decision_id, name, choice.probability, None, choice.side == Side.HOLDOUT)
-        raise _overtaken(f"the unit {shown(unit)}")
+        raise overtaken_error(f"the unit {shown(unit)}")
 
     def _append_next(self, replica: Replica, event: Event, place: tuple[str, int]) -> bool:
         """Append an event, and apply it, if nothing else was appended since the replica was there; whether it was."""
@@ -137,13 +137,13 @@ class Writer:
         try:
             horizon = self.backend.append_next(self.found.id, event, after, fold)
         except DuplicateKey:
-            replica.not_alone()
-            return self._is_own(event)
+            replica.note_others()
+            return self.is_own(event)
         if horizon is None:
             if replica.is_alone:  # it has not read the log for this event
-                replica.not_alone()
+                replica.note_others()
             else:
-                replica.overtaken()
+                replica.note_overtaken()
             return False
         with self.lock:
             replica.take(event, after, horizon)
@@ -189,7 +189,7 @@ class Writer:
                 changes = replica.state.changes
             if self.append(event, changes):
                 return Decision(decision_id, arm, probability)
-        raise _overtaken("the experiment")
+        raise overtaken_error("the experiment")
 
     def _decision(
         self, replica: Replica, decision_id: str, choice: Choice, now: float, unit: str | None, assignment: int | None,
@@ -210,7 +210,7 @@ class Writer:
 
     # Rewards -------------------------------------------------------------------------------------------------------
 
-    def change(self, decision_id: str, kind: Kind, amount: float | None, event: str | None) -> Receipt:
+    def append_outcome(self, decision_id: str, kind: Kind, amount: float | None, event: str | None) -> Receipt:
         """Append what became of a decision."""
         now = self.clock()
         first = self._first_reward(decision_id, amount, event, now) if kind == Kind.REWARD else None
@@ -218,13 +218,10 @@ class Writer:
             return self._receipt(first.arm, Receipt.COUNTED)
         for attempt in range(ATTEMPTS):
             if attempt:
-                self._changed = self.changes_alone()
+                self._state_of_changes = self.changes_alone()
             chain = self.backend.chain(self.found.id, decision_id)
             if not chain or chain[0].kind != Kind.DECISION:
                 raise self.unknown(decision_id)
-            if first is not None and any(row[1:] == first[1:] for row in chain):
-                self.backend.make_durable()
-                return self._receipt(first.arm, Receipt.COUNTED)  # the connection broke after the commit
             row = next_event(chain, kind, amount, event, now, self.settings.reward_range)
             if row is None:
                 self.backend.make_durable()  # who wrote it may have ended before it was
@@ -233,7 +230,7 @@ class Writer:
                 return self._receipt(row.arm, Receipt.COUNTED)
             if event is not None:
                 self._check_event(event, decision_id)
-        raise _overtaken(f"decision {shown(decision_id)}")
+        raise overtaken_error(f"decision {shown(decision_id)}")
 
     def _first_reward(self, decision_id: str, amount: float | None, event: str | None, now: float) -> Event | None:
         """The reward of a decision that this process knows, if no other came before."""
@@ -271,23 +268,13 @@ class Writer:
                 self._expect(replica, event)
             if self._append_next(replica, event, place):
                 return True
-        try:
-            is_written = self.backend.append_to(self.found.id, event, self._changes_known())
-        except DuplicateKey:
-            return False
-        if replica is not None and is_written:
-            replica.count_appended()
-        return is_written
+        return self.append(event, self._changes_known())
 
     def _check_event(self, event: str, decision_id: str) -> None:
         """Raise if the event id belongs to another decision."""
         other = self.backend.by_event(self.found.id, event)
         if other is not None and other.decision != decision_id:
-            raise StoreError(
-                f"event {shown(event)} was used for decision {shown(other.decision)}, got it for "
-                f"{shown(decision_id)}: an event id is for one event",
-                "conflict",
-            )
+            raise event_in_use(event, other.decision, f"decision {shown(decision_id)}")
 
     def _receipt(self, arm: int, receipt: Receipt) -> Receipt:
         known = self._state_known().arms
@@ -306,12 +293,12 @@ class Writer:
 
     def _state_known(self) -> State:
         """The replica's state, or that of the changes alone if they are newer; a reward needs no other event."""
-        replica, changed = self._replica, self._changed
-        if replica is not None and (changed is None or changed.changes <= replica.state.changes):
+        replica, known = self._replica, self._state_of_changes
+        if replica is not None and not replica.is_torn and (known is None or known.changes <= replica.state.changes):
             return replica.state
-        if changed is None:
-            changed = self._changed = self.changes_alone()
-        return changed
+        if known is None:
+            known = self._state_of_changes = self.changes_alone()
+        return known
 
     def _changes_known(self) -> int:
         return self._state_known().changes
@@ -332,26 +319,32 @@ class Writer:
 
     # Changes of the experiment -------------------------------------------------------------------------------------
 
-    def alter(self, change: Callable[[State], dict[str, Any]]) -> None:
-        """Append a change that is made of the present state."""
+    def append_change(self, change: Callable[[State], dict[str, Any]], event_id: str | None = None) -> Receipt:
+        """Append a change that is made of the present state, once for an event id."""
         for _ in range(ATTEMPTS):
             with self.lock:
                 state = self.replica().state
                 made, version, rounds = change(state), state.changes + 1, state.rounds
             event = new_event(
                 Core(Kind.CHANGE, EXPERIMENT, version, round=rounds, time=self.clock()),
-                Rest(detail=json.dumps(made, allow_nan=False)),
+                Rest(event=event_id, detail=json.dumps(made, allow_nan=False)),
             )
+            before = None if event_id is None else self.backend.by_event(self.found.id, event_id)
+            if before is not None:
+                if before.detail != event.detail:
+                    raise event_in_use(before.event, before.decision, "something else")
+                self.backend.make_durable()
+                return Receipt.REPEATED
             try:
                 self.backend.append_change(self.found.id, event)
             except DuplicateKey:
-                if self._is_own(event):
-                    return
+                if self.is_own(event):
+                    return Receipt.COUNTED
                 continue
             if self._replica is not None:
                 self._replica.count_appended()
-            return
-        raise _overtaken("the experiment")
+            return Receipt.COUNTED
+        raise overtaken_error("the experiment")
 
     def check_floor(self, state: State, change: int) -> None:
         """Raise if the floor is too large for so many more active arms."""
@@ -365,5 +358,5 @@ class Writer:
             raise ValueError(f"arm {shown(arm.name)} is the control of the holdout and cannot be removed")
 
 
-def _overtaken(what: str) -> StoreError:
+def overtaken_error(what: str) -> StoreError:
     return StoreError(f"other processes changed {what} {ATTEMPTS} times while this one tried to", "unavailable")

@@ -12,7 +12,7 @@ from bootleader.store._errors import StoreError
 from bootleader.store._events import EXPERIMENT, Event, Kind
 from bootleader.store._folding import is_folded
 from bootleader.store._model_sums import context_of_reward
-from bootleader.store._rewards import amount_of, folded
+from bootleader.store._rewards import amount_of, reward_after
 from bootleader.store._state import State
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ def _check_rows(writer: Writer, found: Check) -> list[Event]:
             )  # fmt: skip
             if event.version != before.version + 1 or event.old != before.value or not copied:
                 found.problems.append(f"event {event.seq} does not follow event {before.seq} of its decision")
-            elif folded(chain) != event.value:
-                found.problems.append(f"event {event.seq}: the reward should be {folded(chain)!r}, not {event.value!r}")
+            elif (value := reward_after(chain)) != event.value:
+                found.problems.append(f"event {event.seq}: the reward should be {value!r}, not {event.value!r}")
         last[event.decision] = event
     return made
 
@@ -114,21 +114,21 @@ def _check_states(writer: Writer, found: Check, made: list[Event]) -> None:
     """Go through the log without snapshots; audit every decision, and compare every snapshot, on the way."""
     backend, experiment = writer.backend, writer.found.id
     replica = writer.first_replica()
-    stations: list[tuple[str, Event | int]] = [(str(event.seen), event) for event in made if event.seen is not None]
+    to_compare: list[tuple[str, Event | int]] = [(str(event.seen), event) for event in made if event.seen is not None]
     kept = backend.snapshots(experiment)
     found.snapshots = len(kept)
     for position, horizon in kept:
         if State.from_bytes(backend.snapshot(experiment, position), writer.settings, horizon) is not None:
-            stations.append((horizon, position))
+            to_compare.append((horizon, position))
         else:
             found.problems.append(
                 f"the snapshot after {position} events is damaged, or of another version: it is not used"
             )
     fold = backend.fold(experiment)
     if fold is not None:  # what was decided before cannot be computed again, and no snapshot of that time is used
-        stations = [station for station in stations if backend.contains(station[0], fold.horizon)]
-    order = backend.order(experiment, [horizon for horizon, _ in stations])
-    for horizon, what in sorted(stations, key=lambda station: order[station[0]]):
+        to_compare = [each for each in to_compare if backend.contains(each[0], fold.horizon)]
+    order = backend.order(experiment, [horizon for horizon, _ in to_compare])
+    for horizon, what in sorted(to_compare, key=lambda each: order[each[0]]):
         replica.sync(horizon)
         if isinstance(what, Event):
             audit = audited(writer, replica, what)

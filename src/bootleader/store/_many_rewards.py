@@ -12,7 +12,7 @@ from bootleader._core.printable_text import shown
 from bootleader._core.validation import counted
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import Event, Kind
-from bootleader.store._rewards import Range, checked_id, checked_value, next_event
+from bootleader.store._rewards import Range, checked_id, checked_value, event_in_use, next_event
 
 if TYPE_CHECKING:
     from bootleader.store._experiment_writer import Writer
@@ -61,12 +61,13 @@ def reward_many(writer: Writer, rewards: Sequence[Reward], where: Callable[[int]
         events = list(_events(writer, rewards, now, where))
         try:
             if events:
-                writer.backend.append(writer.found.id, events, fold)
-                writer.read_again()
+                writer.backend.append_many(writer.found.id, events, fold)
             else:
                 writer.backend.make_durable()
         except DuplicateKey:  # another process has rewarded or folded one of them meanwhile: look again
-            continue
+            if not writer.is_own(events[0]):  # or the connection broke after the commit
+                continue
+        writer.read_again()
         return BulkReceipt(len(events), len(rewards) - len(events))
     raise StoreError("other processes kept rewarding the same decisions; nothing was counted", "unavailable")
 
@@ -89,8 +90,7 @@ def _events(
             if event is not None:
                 owner = known.get(event) or owners.setdefault(event, decision)
                 if owner != decision:
-                    message = f"event {shown(event)} was used for decision {shown(owner)}, got it for {shown(decision)}"
-                    raise _at(where(place), StoreError(message, "conflict"))
+                    raise _at(where(place), event_in_use(event, owner, f"decision {shown(decision)}"))
             try:
                 row = next_event(chain, Kind.REWARD, value, event, now, writer.settings.reward_range)
             except StoreError as error:

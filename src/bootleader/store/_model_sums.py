@@ -90,17 +90,17 @@ class ModelSums:
         Grows with every change.
     """
 
-    __slots__ = ("changes", "first", "half_life", "products", "residuals", "weighted", "weights")
+    __slots__ = ("first", "half_life", "products", "residuals", "revision", "weighted", "weights")
 
     def __init__(self, dimension: int, half_life: float | None) -> None:
-        self.half_life, self.changes = half_life, 0
+        self.half_life, self.revision = half_life, 0
         self.products: ExactProducts | FadingProducts
         self.products = ExactProducts(dimension) if half_life is None else FadingProducts(dimension, half_life)
         self.residuals, self.weighted, self.weights, self.first = (_no_sums(half_life) for _ in range(4))
 
-    def change(self, context: LoggedContext, vector: list[float], reward: float, round_: int, sign: int) -> None:
+    def add(self, context: LoggedContext, vector: list[float], reward: float, round_: int, sign: int) -> None:
         """Add a reward in its context, or take it back."""
-        self.changes += 1
+        self.revision += 1
         predicted = context.predicted
         row = [*vector, reward]
         if isinstance(self.products, FadingProducts):
@@ -119,7 +119,7 @@ class ModelSums:
 
     def add_model(self, number: int, plain: dict[str, Any], round_: int) -> None:
         """Add what an agent's model knows, in the rewards' own sign."""
-        self.changes += 1
+        self.revision += 1
         anchor, sums, gram = (np.array(plain[name], float) for name in ("anchor", "sums", "gram"))
         count = float(plain["count"])
         if isinstance(self.products, FadingProducts):
@@ -142,7 +142,7 @@ class ModelSums:
 
     def widen(self, place: int) -> None:
         """Take in a feature that was 0 so far."""
-        self.changes += 1
+        self.revision += 1
         if isinstance(self.products, FadingProducts):
             self.products.features += 1
             for products in self.products.epochs.values():
@@ -152,7 +152,7 @@ class ModelSums:
 
     def key(self, now: int) -> tuple[int, int]:
         """What a model that was computed from the sums stays valid for."""
-        return self.changes, self.products.step(now) if isinstance(self.products, FadingProducts) else 0
+        return self.revision, self.products.step(now) if isinstance(self.products, FadingProducts) else 0
 
     # The model -----------------------------------------------------------------------------------------------------
 

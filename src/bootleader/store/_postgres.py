@@ -19,11 +19,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bootleader.store._backend import News
-from bootleader.store._errors import DuplicateKey, StoreError, removed
+from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._ids import can_be_stored
 from bootleader.store._postgres_connections import Connections
-from bootleader.store._postgres_horizons import Snapshot, last_transaction, next_transaction, ranks
+from bootleader.store._postgres_horizons import Horizon, last_transaction, next_transaction, ranks
 from bootleader.store._postgres_sql import (
     INSERTION,
     INSERTION_TO,
@@ -34,7 +34,18 @@ from bootleader.store._postgres_sql import (
 )
 from bootleader.store._postgres_statements import Statements
 from bootleader.store._schema import POSTGRES
-from bootleader.store._sql import ALL, AT_ONCE, OF_BANDIT, READ, READ_AT_ONCE, READ_NAMES, Execute, SqlBackend, intact
+from bootleader.store._sql import (
+    ALL,
+    AT_ONCE,
+    OF_BANDIT,
+    READ,
+    READ_AT_ONCE,
+    READ_NAMES,
+    Execute,
+    SqlBackend,
+    check_there,
+    intact,
+)
 
 if TYPE_CHECKING:
     import psycopg
@@ -87,7 +98,7 @@ class PostgresBackend(SqlBackend):
         self._psycopg, self._url, self._kind_of_connection = psycopg, url, TimedConnection
         self._connections = Connections(timeout)
         self._offset = 0
-        self._ready = False
+        self.register()
         self._with_statements(lambda statements: None)
 
     # Connections ---------------------------------------------------------------------------------------------------
@@ -117,15 +128,17 @@ class PostgresBackend(SqlBackend):
             if connection.execute("SHOW synchronous_commit").fetchone() in (("off",), ("local",)):
                 connection.execute("SET synchronous_commit = on")  # a decision is durable before it is answered
             connection.deadline = math.inf
-            if not self._ready:
-                self._prepare(connection)
+            self._prepare(connection)
         except BaseException:
             connection.close()
             raise
         return connection
 
     def _prepare(self, connection: psycopg.Connection[Any]) -> None:
-        """Create or update the tables, and find the offset of the transaction ids."""
+        """Create or update the tables, and find the offset of the transaction ids.
+
+        For every new connection: the server may be another one by now, in which a dump was restored.
+        """
         execute = _executing(connection)
         offset = self._known_offset(execute) if self.is_current(execute) else None
         if offset is None:  # seldom: a role without the right to create tables can use those that are there
@@ -137,7 +150,7 @@ class PostgresBackend(SqlBackend):
                 if offset is None:
                     offset = self._new_offset(execute)
             execute("SELECT pg_advisory_unlock(?)", (SCHEMA_LOCK,))  # a connection that fails is closed, and unlocks
-        self._offset, self._ready = offset, True
+        self._offset = offset
 
     def _known_offset(self, execute: Execute) -> int | None:
         """The offset; None in a new store, and after a dump was restored: it has to be found anew."""
@@ -196,8 +209,8 @@ class PostgresBackend(SqlBackend):
 
     # Primitives ----------------------------------------------------------------------------------------------------
 
-    def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Any]:
-        return self._with_statements(lambda statements: _executing(statements.connection)(sql, args))
+    def rows(self, sql: str, args: Sequence[Any] = (), *, is_short: bool = True) -> list[Any]:
+        return self._with_statements(lambda statements: _executing(statements.connection)(sql, args), is_short=is_short)
 
     def write(self, work: Callable[[Execute], Any]) -> Any:
         def transaction(statements: Statements) -> Any:
@@ -212,18 +225,12 @@ class PostgresBackend(SqlBackend):
     def inserted(self, experiment: int, event: Event) -> tuple[Any, ...]:
         return (self._offset, *event[1:], experiment)
 
-    def append(self, experiment: int, events: Sequence[Event], fold: int | None = None) -> None:
-        rows = [self.inserted(experiment, event) for event in events]
-
-        def insert(statements: Statements) -> int:
-            if len(rows) == 1 and fold is None:
-                return statements.execute(self.insertion, rows[0]).command_tuples or 0
+    def append_many(self, experiment: int, events: Sequence[Event], fold: int) -> None:
+        def insert(statements: Statements) -> None:
             connection = statements.connection
             with connection.transaction():
                 execute = _executing(connection)
-                there = "SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL FOR KEY SHARE"
-                if not execute(there, (experiment,)):
-                    return 0
+                check_there(execute, experiment, " FOR KEY SHARE")
                 txn = execute("SELECT pg_current_xact_id()::text::bigint + ?::bigint", (self._offset,))[0][0]
                 columns = ", ".join(COLUMNS)
                 with (
@@ -233,30 +240,30 @@ class PostgresBackend(SqlBackend):
                     for event in events:
                         copy.write_row((experiment, txn, *event[1:]))
                 self.check_fold(execute, experiment, fold)
-                return len(rows)
 
-        if self._with_statements(insert, is_short=len(rows) == 1) != len(rows):
-            raise removed()
+        self._with_statements(insert, is_short=False)
 
     def _insert_to(self, experiment: int, event: Event, changes: int) -> bool:
-        args: tuple[Any, ...] = (*self.inserted(experiment, event), changes)
-        if event.version:
-            sql, args = INSERTION_TO, (*args, event.decision)
-        else:
-            sql = INSERTION_UNCHANGED
-        return self._with_statements(lambda statements: statements.execute(sql, args)).command_tuples == 1
+        sql = INSERTION_TO if event.version else INSERTION_UNCHANGED
+        beside = (changes, event.decision) if event.version else (changes,)
+
+        def insert(statements: Statements) -> PGresult:
+            return statements.execute(sql, (*self.inserted(experiment, event), *beside))
+
+        return self._with_statements(insert).command_tuples == 1
 
     def append_next(self, experiment: int, event: Event, after: str, fold: int) -> str | None:
-        known, to_decision = Snapshot.of(after), event.version > 0
+        known, to_decision = Horizon.of(after), event.version > 0
         sql = next_insertion(bool(known.xip), to_decision)
-        args: list[Any] = [*self.inserted(experiment, event), known.xmax, fold]
+        beside: list[Any] = [known.xmax, fold]
         if known.xip:
-            args.append(known.xip)
+            beside.append(known.xip)
         if to_decision:
-            args.append(event.decision)
+            beside.append(event.decision)
         attempts = itertools.count()
 
         def insert(statements: Statements) -> PGresult:
+            args = (*self.inserted(experiment, event), *beside)  # with the offset of this connection's server
             is_repeated, done = next(attempts) > 0, statements.execute(sql, args)
             if is_repeated and not done.ntuples:  # the first attempt may have written it
                 raise DuplicateKey
@@ -266,14 +273,14 @@ class PostgresBackend(SqlBackend):
         if not written.ntuples:
             return None
         own = int.from_bytes(written.get_value(0, 0) or b"", "big", signed=True)
-        present = Snapshot.of((written.get_value(0, 1) or b"").decode(), self._offset)
+        present = Horizon.of((written.get_value(0, 1) or b"").decode(), self._offset)
         return str(present.with_transaction(own))  # nothing else of the experiment is in it that was not known
 
     # Horizons ------------------------------------------------------------------------------------------------------
 
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
-        known = Snapshot.of(after)
-        last = None if upto is None else Snapshot.of(upto)
+        known = Horizon.of(after)
+        last = None if upto is None else Horizon.of(upto)
         limits: list[Any] = [] if last is None else [last.xmax, last.xip]
         args = [experiment, known.xmax, *limits]
         if known.xip:
@@ -283,23 +290,34 @@ class PostgresBackend(SqlBackend):
         beside = found.pop()
         fold = beside[READ_NAMES.index("seq")] or 0
         if last is None:
-            last = Snapshot.of(beside[READ_NAMES.index("detail")], self._offset)
+            last = Horizon.of(beside[READ_NAMES.index("detail")], self._offset)
         if len(found) < READ_AT_ONCE:
             return News(found, str(last), False, fold)
-        return News(found, str(known.up_to(last, self._complete(experiment, found))), True, fold)
+        following = self._complete(experiment, found)
+        newer = self.fold_position(experiment)
+        if following is None or newer != fold:  # some of the rest is gone: nothing was read, but that there is a fold
+            self.check_there(experiment)
+            return News([], after, True, newer)
+        return News(found, str(known.up_to(last, following)), True, fold)
 
-    def _complete(self, experiment: int, found: list[Any]) -> int:
-        """Read the rest of the last event's transaction; the first transaction that is not in the events then."""
+    def _complete(self, experiment: int, found: list[Any]) -> int | None:
+        """Read the rest of the last event's transaction; the first transaction that is not in the events then.
+
+        None if the last event is gone.
+        """
         *_, last = found
         sql = "SELECT txn FROM bootleader_events WHERE experiment = ? AND decision = ? AND version = ?"
-        ((txn,),) = self.rows(sql, (experiment, last[2], last[3]))
+        transactions = self.rows(sql, (experiment, last[2], last[3]))
+        if not transactions:
+            return None
+        ((txn,),) = transactions
         sql = f"SELECT {READ} FROM bootleader_events WHERE experiment = ? AND txn = ? AND seq > ? ORDER BY seq"
         found += self.rows(sql, (experiment, txn, last[0]))
         return int(txn) + 1
 
     def contains(self, horizon: str, other: str) -> bool:
         try:
-            return Snapshot.of(horizon).contains(Snapshot.of(other))
+            return Horizon.of(horizon).contains(Horizon.of(other))
         except ValueError:  # a damaged row
             return False
 
@@ -309,25 +327,25 @@ class PostgresBackend(SqlBackend):
     within = WITHIN
 
     def within_args(self, horizon: str) -> tuple[Any, ...]:
-        last = Snapshot.of(horizon)
+        last = Horizon.of(horizon)
         return last.xmax, last.xip
 
     def horizon_before(self, experiment: int, time: float) -> str:
         sql = "SELECT min(txn), pg_current_snapshot()::text FROM bootleader_events WHERE experiment = ? AND time >= ?"
-        first, text = self.rows(sql, (experiment, time))[0]
-        present = Snapshot.of(text, self._offset)
+        first, text = self.rows(sql, (experiment, time), is_short=False)[0]
+        present = Horizon.of(text, self._offset)
         ended = min(present.xip, default=present.xmax)
-        return str(Snapshot(ended if first is None else min(int(first), ended), []))
+        return str(Horizon(ended if first is None else min(int(first), ended), []))
 
     def open_decisions(self, experiment: int, arm: int, horizon: str) -> list[tuple[str, float]]:
-        last = Snapshot.of(horizon)
+        last = Horizon.of(horizon)
         sql = f"""
             SELECT d.decision, d.time FROM bootleader_events d
             WHERE d.experiment = ? AND {WITHIN} AND d.arm = ? AND {OF_BANDIT}
             AND NOT EXISTS (SELECT 1 FROM bootleader_events v WHERE v.experiment = d.experiment
                 AND v.decision = d.decision AND v.version = 1 AND {WITHIN.replace("txn", "v.txn")})
         """
-        return self.rows(sql, (experiment, last.xmax, last.xip, arm, last.xmax, last.xip))
+        return self.rows(sql, (experiment, last.xmax, last.xip, arm, last.xmax, last.xip), is_short=False)
 
     def by_events(self, experiment: int, events: Sequence[str]) -> dict[str, str]:
         sql = "SELECT event, decision FROM bootleader_events WHERE experiment = ? AND event = ANY(?::text[])"

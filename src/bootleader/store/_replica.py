@@ -73,11 +73,11 @@ class Replica:
         """Start anew."""
         # True while the state and its horizon do not belong together. An exception, such as that of a signal handler,
         # may come at any moment: then the next call starts anew.
-        self._is_torn = True
+        self.is_torn = True
         self._alone, self._read_at = 0, -math.inf  # nothing is decided before the log is read
         self._load(upto)
         self.chooser = chooser_of(self.state, self._name)
-        self._is_torn = False
+        self.is_torn = False
 
     def _load(self, upto: str | None) -> None:
         """Take the newest snapshot that is sound and not too new, or what was folded, or nothing.
@@ -110,28 +110,28 @@ class Replica:
 
     def sync(self, upto: str | None = None) -> int:
         """Apply what was appended since; return the number of events."""
-        if self._is_torn:
+        if self.is_torn:
             self._begin(upto)
         applied, more, began = 0, True, time.monotonic()
         while more:
             news = self.backend.news(self.experiment, self.horizon, upto)
             if news.fold != self.fold:
-                self._is_torn = True  # until it is known whether some of what was not read yet is gone
+                self.is_torn = True  # until it is known whether some of what was not read yet is gone
                 fold = self.backend.fold(self.experiment)
                 is_gone = fold is not None and not self.backend.contains(self.horizon, fold.horizon)
                 if is_gone:
                     self._begin(upto)
-                self.fold, self._is_torn = news.fold, False
+                self.fold, self.is_torn = news.fold, False
                 if is_gone:
                     continue
             if any(row[1] == Kind.CHANGE for row in news.rows):
                 # What changed is in a column that the replica's checksum leaves out: this raises if one is damaged.
                 self.backend.chain(self.experiment, EXPERIMENT)
-            self._is_torn = True
+            self.is_torn = True
             if news.rows:
                 self.state.apply(news.rows)
             self.horizon, more = news.horizon, news.more
-            self._is_torn = False
+            self.is_torn = False
             self._remember(news.rows[-RECENT:])
             applied += len(news.rows)
         if upto is None and not self.state.changes:  # not even the one that created it
@@ -156,9 +156,9 @@ class Replica:
     @property
     def is_alone(self) -> bool:
         """Whether no other process has appended for a while, and all that this one has appended is applied."""
-        return self._alone >= ALONE and not (self._appended or self.state.reload or self._is_torn)
+        return self._alone >= ALONE and not (self._appended or self.state.reload or self.is_torn)
 
-    def not_alone(self) -> None:
+    def note_others(self) -> None:
         """Another process, or thread, has appended: what was computed for the attempt is lost."""
         self._alone = ALONE - AFTER_LOSS
 
@@ -169,9 +169,9 @@ class Replica:
         """Whether another process has lately appended while this one decided, and may do so again."""
         return time.monotonic() < self._contended_until and not self.is_alone
 
-    def overtaken(self) -> None:
+    def note_overtaken(self) -> None:
         """Another process, or thread, has appended since the log was read for this decision."""
-        self.not_alone()
+        self.note_others()
         self._contended_until = time.monotonic() + CONTENDED_SECONDS
 
     def is_recent(self, max_lag: float) -> bool:
@@ -182,7 +182,7 @@ class Replica:
         return (
             time.monotonic() - self._read_at < max_lag
             and self._appended * RECENT_SHARE <= self.state.rounds
-            and not (self.state.lacking or self.state.reload or self._is_torn)
+            and not (self.state.lacking or self.state.reload or self.is_torn)
         )
 
     def read_again(self) -> None:
@@ -195,14 +195,14 @@ class Replica:
 
     def take(self, event: Event, after: str, horizon: str) -> None:
         """Apply an event that was appended to what there was at the horizon ``after``, if it was not read since."""
-        if self.horizon != after or self._is_torn:
+        if self.horizon != after or self.is_torn:
             return
-        self._is_torn = True
+        self.is_torn = True
         self.state.apply_own(event)
         if event.kind == Kind.REWARD:
             self.chooser.taken(event)
         self.horizon = horizon
-        self._is_torn = False
+        self.is_torn = False
 
     def _remember(self, rows: Sequence[Sequence[Any]]) -> None:
         """Keep what a reward copies from its decision, of the last ones: it need not be read again."""

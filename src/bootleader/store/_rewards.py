@@ -1,6 +1,6 @@
 """What becomes of a decision: its reward, amendments, additions, a withdrawal; each at most once for an event id.
 
-The reward of a decision is a fold over its events: the reward counts first, whenever it came, and the others follow in
+The reward of a decision follows from its events: the reward counts first, whenever it came, and the others follow in
 the order of their versions. An amendment sets the value, an addition adds to it, a withdrawal takes it away. So an
 amendment that overtakes its reward still counts.
 """
@@ -15,7 +15,7 @@ from bootleader._core.moments import LARGEST_FOURTH_POWER
 from bootleader._core.printable_text import shown
 from bootleader.agent._validation import ANY_REWARD, check_range, reward_of
 from bootleader.store._errors import StoreError
-from bootleader.store._events import Core, Event, Kind, Rest, new_event
+from bootleader.store._events import EXPERIMENT, Core, Event, Kind, Rest, new_event
 from bootleader.store._model_sums import context_of_reward
 
 LONGEST_ID: Final = 200  # characters of an event id
@@ -48,7 +48,7 @@ def amount_of(event: Event) -> float | None:
     return event.value if event.detail is None else float(event.detail)
 
 
-def folded(events: Iterable[tuple[int, float | None]]) -> float | None:
+def reward_after(events: Iterable[tuple[int, float | None]]) -> float | None:
     """The reward that events (kind and amount, in the order of versions) make."""
     ordered = sorted(events, key=lambda event: event[0] != Kind.REWARD)
     value: float | None = None
@@ -94,13 +94,21 @@ def next_event(
         raise StoreError(f"decision {shown(decision.decision)} has no reward to withdraw", "conflict")
     if kind == Kind.AMENDMENT and event is None and last.value == amount:
         return None
-    value = folded([*((e.kind, amount_of(e)) for e in chain[1:]), (kind, amount)])
+    value = reward_after([*((e.kind, amount_of(e)) for e in chain[1:]), (kind, amount)])
     if value is not None:
         check_range(value, *accepted)
     return new_event(
         core._replace(version=last.version + 1, old=last.value, value=value),
         Rest(event=event, detail=None if value == amount else repr(amount)),
         context_of_reward(decision.context),
+    )
+
+
+def event_in_use(event: str | None, owner: str, wanted: str) -> StoreError:
+    """What to raise for an event id that belongs to another decision, or to a summary."""
+    used_for = "a summary" if owner == EXPERIMENT else f"decision {shown(owner)}"
+    return StoreError(
+        f"event {shown(event)} was used for {used_for}, got it for {wanted}: an event id is for one event", "conflict"
     )
 
 

@@ -66,9 +66,5 @@ POSTGRES: Final = {
 def statements(version: int, dialect: dict[str, str]) -> list[str]:
     """What takes the schema from ``version - 1`` to ``version``."""
     types = {name: text for name, text in dialect.items() if name != "events"}
-    events = dialect["events"].format(columns=EVENT_COLUMNS.format(**types))
-    return [text if text != "{events}" else events for text in _filled(MIGRATIONS[version - 1], types)]
-
-
-def _filled(texts: tuple[str, ...], types: dict[str, str]) -> list[str]:
-    return [text if text == "{events}" else text.format(**types) for text in texts]
+    types["events"] = dialect["events"].format(columns=EVENT_COLUMNS.format(**types))
+    return [text.format(**types) for text in MIGRATIONS[version - 1]]

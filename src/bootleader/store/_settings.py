@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -22,7 +22,7 @@ from bootleader.agent._validation import boolean, half_life_of
 from bootleader.agent.agent import wrong_policy
 from bootleader.agent.features import Features
 from bootleader.agent.traffic import Traffic
-from bootleader.policies import CONTEXTUAL_POLICIES, Discounted, Policy
+from bootleader.policies import CONTEXTUAL_POLICIES, POLICIES, Discounted, Policy
 from bootleader.policies.contextual import ContextualPolicy
 from bootleader.store._errors import StoreError
 
@@ -92,6 +92,14 @@ class Settings:
             )
         return learner
 
+    def check_traffic(self, arms: Collection[str], active: int) -> None:
+        """``ValueError`` if the rules do not fit these arms, of which some are active."""
+        if self.traffic is None:
+            return
+        self.traffic.check_active(max(1, active))
+        if self.traffic.control is not None and self.traffic.control not in arms:
+            raise ValueError(f"control must be one of the arms, got {shown(self.traffic.control)}")
+
     @cached_property
     def reward_range(self) -> tuple[float, float]:
         """The smallest and the largest reward that the policy takes."""
@@ -130,9 +138,12 @@ class Settings:
             )
         if crc is not None and crc != _checksum(body):
             raise StoreError("the settings of the experiment do not match their checksum: restore them", "damaged")
+        kinds = (*map(type, CONTEXTUAL_POLICIES), *extra)
+        name = body["policy"].get("name") if isinstance(body.get("policy"), dict) else None
+        if isinstance(name, str) and name not in {kind.__name__ for kind in (*map(type, POLICIES), *kinds)}:
+            raise ValueError(f"{shown(name)} is a policy of your own: give its class, Store(url, policies=[{name}])")
         try:
             traffic = None if body["traffic"] is None else Traffic.from_parameters(body["traffic"])
-            kinds = (*map(type, CONTEXTUAL_POLICIES), *extra)
             policy = policy_of(body["policy"]["name"], body["policy"]["parameters"], kinds)
             features = Features.from_plain(*body["features"]) if number == WITH_FEATURES else None
             return cls.of(

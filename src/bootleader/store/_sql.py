@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import weakref
@@ -24,27 +25,30 @@ AT_ONCE: Final = 5_000  # rows of one query
 READ_AT_ONCE: Final = 50_000  # events that a replica reads and applies at once
 
 _backends: weakref.WeakSet[SqlBackend] = weakref.WeakSet()
-_forking = threading.Lock()  # one fork at a time
+_forking = threading.RLock()  # one fork at a time, and no new backend during one
 _prepared: list[SqlBackend] = []  # for the fork that is under way
 
 
 def _before_fork() -> None:
     _forking.acquire()
-    _prepared.extend(_backends)
-    for backend in _prepared:
+    for backend in list(_backends):
+        _prepared.append(backend)
         backend.before_fork()
 
 
 def _after_fork_in_parent() -> None:
-    for backend in _prepared:
-        backend.after_fork_in_parent()
-    _prepared.clear()
-    _forking.release()
+    # An exception of a signal handler does not keep Python from forking. Where one came before a lock was acquired,
+    # releasing it is a RuntimeError.
+    while _prepared:
+        with contextlib.suppress(RuntimeError):
+            _prepared.pop().after_fork_in_parent()
+    with contextlib.suppress(RuntimeError):
+        _forking.release()
 
 
 def _after_fork_in_child() -> None:
     global _forking
-    _forking = threading.Lock()
+    _forking = threading.RLock()
     _prepared.clear()
     for backend in list(_backends):
         backend.forget_connections()
@@ -63,7 +67,11 @@ class SqlBackend(Backend):
 
     def __init__(self, timeout: float) -> None:
         self.timeout = timeout
-        _backends.add(self)
+
+    def register(self) -> None:
+        """Be prepared for forks from now on: to be called before the first connection, when all else is there."""
+        with _forking:
+            _backends.add(self)
 
     def before_fork(self) -> None:
         """Prepare this process for a fork."""
@@ -76,8 +84,8 @@ class SqlBackend(Backend):
         """In a forked child: leave the parent's connections alone and open new ones."""
 
     @abstractmethod
-    def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Any]:
-        """The rows of a query."""
+    def rows(self, sql: str, args: Sequence[Any] = (), *, is_short: bool = True) -> list[Any]:
+        """The rows of a query. One that is not short reads much of a log, and may take longer than the timeout."""
 
     @abstractmethod
     def write(self, work: Callable[[Execute], Any]) -> Any:
@@ -154,7 +162,7 @@ class SqlBackend(Backend):
         )
 
     def check_there(self, experiment: int) -> None:
-        _check_there(self.rows, experiment)
+        check_there(self.rows, experiment)
 
     # Events --------------------------------------------------------------------------------------------------------
 
@@ -179,7 +187,7 @@ class SqlBackend(Backend):
     def append_change(self, experiment: int, event: Event) -> None:
         def work(execute: Execute) -> None:
             _count_change(execute, experiment, event)  # another change waits here until this one is committed
-            _check_there(execute, experiment)
+            check_there(execute, experiment)
             execute(self.insertion, self.inserted(experiment, event))
 
         self.write(work)
@@ -243,7 +251,7 @@ class SqlBackend(Backend):
         )
 
         def work(execute: Execute) -> None:
-            _check_there(execute, experiment)
+            check_there(execute, experiment)
             execute(sql, (experiment, position, horizon, blob))
 
         self.write(work)
@@ -256,11 +264,6 @@ class SqlBackend(Backend):
         sql = "SELECT blob FROM bootleader_snapshots WHERE experiment = ? AND position = ?"
         found = self.rows(sql, (experiment, position))
         return bytes(found[0][0]) if found else b""
-
-    def delete_snapshots(self, experiment: int) -> int:
-        count = len(self.snapshots(experiment))
-        self.write(lambda execute: execute("DELETE FROM bootleader_snapshots WHERE experiment = ?", (experiment,)))
-        return count
 
     # Retention -----------------------------------------------------------------------------------------------------
 
@@ -297,7 +300,7 @@ class SqlBackend(Backend):
         """
         last = ""
         while True:
-            found = self.rows(sql, (experiment, last, *self.within_args(horizon)))
+            found = self.rows(sql, (experiment, last, *self.within_args(horizon)), is_short=False)
             yield from (decision for (decision,) in found)
             if len(found) < AT_ONCE:
                 return
@@ -305,7 +308,7 @@ class SqlBackend(Backend):
 
     def save_fold(self, experiment: int, fold: Fold, decisions: Sequence[str], earlier: int) -> int:
         def work(execute: Execute) -> int:
-            _check_there(execute, experiment, self.exclusive_lock)
+            check_there(execute, experiment, self.exclusive_lock)
             self.check_fold(execute, experiment, earlier)
             before = _count(execute, experiment)
             execute("DELETE FROM bootleader_folds WHERE experiment = ?", (experiment,))
@@ -360,7 +363,7 @@ class SqlBackend(Backend):
         return found
 
 
-def _check_there(execute: Execute, experiment: int, lock: str = "") -> None:
+def check_there(execute: Execute, experiment: int, lock: str = "") -> None:
     if not execute(f"SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL{lock}", (experiment,)):
         raise removed()
 

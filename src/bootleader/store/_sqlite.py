@@ -27,10 +27,10 @@ import apsw
 
 from bootleader._core.printable_text import shown
 from bootleader.store._backend import News
-from bootleader.store._errors import DuplicateKey, StoreError, removed
+from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._schema import SQLITE
-from bootleader.store._sql import OF_BANDIT, READ_AT_ONCE, Execute, SqlBackend
+from bootleader.store._sql import OF_BANDIT, READ_AT_ONCE, Execute, SqlBackend, check_there
 from bootleader.store._sqlite_sql import (
     INSERTION,
     INSERTION_TO,
@@ -69,6 +69,7 @@ class SqliteBackend(SqlBackend):
         self._lock = threading.RLock()
         self._connection: apsw.Connection | None = None
         self._cursor: apsw.Cursor  # of the connection, for what is executed again and again
+        self.register()
         with self._lock:
             self._guarded(self._open)
 
@@ -208,7 +209,7 @@ class SqliteBackend(SqlBackend):
 
     # Primitives ----------------------------------------------------------------------------------------------------
 
-    def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Any]:
+    def rows(self, sql: str, args: Sequence[Any] = (), *, is_short: bool = True) -> list[Any]:
         with self._lock:
             return self._guarded(lambda: self._open().execute(sql, args).fetchall())  # type: ignore[no-any-return]
 
@@ -228,39 +229,31 @@ class SqliteBackend(SqlBackend):
         with self._lock:
             return self._guarded(transaction)
 
-    def append(self, experiment: int, events: Sequence[Event], fold: int | None = None) -> None:
-        def insert() -> bool:
-            return self._is_written(INSERTION, self.inserted(experiment, events[0]))
-
-        def insert_many(execute: Execute) -> int:
-            if not execute("SELECT 1 FROM bootleader_experiments WHERE id = ? AND removed IS NULL", (experiment,)):
-                return 0
+    def append_many(self, experiment: int, events: Sequence[Event], fold: int) -> None:
+        def insert(execute: Execute) -> None:
+            check_there(execute, experiment)
             last = execute("SELECT coalesce(max(seq), 0) FROM bootleader_events WHERE experiment = ?", (experiment,))
             rows = ((experiment, seq, *event[1:]) for seq, event in enumerate(events, last[0][0] + 1))
             columns = ("experiment", "seq", *COLUMNS)
             sql = f"INSERT INTO bootleader_events ({', '.join(columns)}) VALUES ({', '.join('?' for _ in columns)})"
             self._open().executemany(sql, rows)
             self.check_fold(execute, experiment, fold)
-            return len(events)
 
-        with self._lock:
-            written = self._guarded(insert) if len(events) == 1 and fold is None else self.write(insert_many)
-        if written != len(events):
-            raise removed()
+        self.write(insert)
 
     def _insert_to(self, experiment: int, event: Event, changes: int) -> bool:
         sql, args = INSERTION_TO if event.version else INSERTION_UNCHANGED, (*self.inserted(experiment, event), changes)
         with self._lock:
             return bool(self._guarded(self._is_written, sql, args))
 
-    def _is_written(self, sql: str, args: Sequence[Any], is_alone: bool = False) -> bool:
+    def _is_written(self, sql: str, args: Sequence[Any], commit_waits: bool = False) -> bool:
         """Execute the insertion of an event; whether its conditions held.
 
         A process that is alone, or that few others overtake, keeps no other from writing, so its commit waits for the
         disk. Another thread computes meanwhile: this one would wait for the interpreter between commit and sync.
         """
         connection = self._open()
-        self._let_commit_wait(connection, is_alone)
+        self._let_commit_wait(connection, commit_waits)
         try:
             self._cursor.execute(sql, args)
         except apsw.ConstraintError as error:
@@ -332,11 +325,15 @@ def cause_of(path: Path, error: Exception) -> str:
     except OSError as cause:
         if cause.errno == errno.ENAMETOOLONG:
             return "its name is too long"
-    if path.is_dir():
+    # The functions of os.path: those of a Path raise where a folder may not be entered.
+    if os.path.isdir(path):
         return "it is a folder: give the name of a file in it"
-    if not path.parent.is_dir():
+    above = next(each for each in path.parents if os.path.exists(each) or not each.name)
+    if os.path.isdir(above) and not os.access(above, os.X_OK):
+        return f"the folder {shown(str(above))} may not be entered: check its permissions"
+    if not os.path.isdir(path.parent):
         return f"there is no folder {shown(str(path.parent))}: create it"
-    unwritable = [each for each in (path, path.parent) if each.exists() and not os.access(each, os.W_OK)]
+    unwritable = [each for each in (path, path.parent) if os.path.exists(each) and not os.access(each, os.W_OK)]
     if unwritable:
         return f"{shown(str(unwritable[0]))} cannot be written to ({error}): the file and its folder must be writable"
     return str(error)

@@ -87,7 +87,7 @@ class ArmTally:
         self.waiting: OpenDecisions | None = OpenDecisions()
         self.model: ModelSums | None = None
 
-    def change(self, value: float, round_: int, sign: int) -> None:
+    def add(self, value: float, round_: int, sign: int) -> None:
         """Add a reward, or take it back."""
         if isinstance(self.sums, FadingSums):
             self.sums.add(value, round_, sign)
@@ -117,7 +117,8 @@ class State:
     Attributes
     ----------
     rounds : int
-        Number of decisions that have had a reward, of all arms that ever were, and of what summaries told.
+        Number of rewards outside the holdout, of all arms that ever were, and of those in summaries. With a half-life
+        rewards fade by it, and a withdrawal leaves it as it is.
     sides : list of ExactSums, or None
         Rewards of the bandit's choices and of the holdout, where there is one.
     changes : int
@@ -146,7 +147,7 @@ class State:
         self._simple = self.features is None and (
             settings.half_life is None and not settings.keeps_history and not holds_out
         )
-        self.changed: set[int] = set()  # arms whose moments changed since they were last computed
+        self.arms_to_refresh: set[int] = set()  # arms whose moments changed since they were last computed
         self.lacking: set[int] = set()  # arms whose ``waiting`` is kept
         self.reload: set[int] = set()  # arms that lack first rewards again, and whose ``waiting`` has to be read
 
@@ -192,6 +193,8 @@ class State:
                     self._check(row)
             except (TypeError, AttributeError, struct.error):
                 self._check(row)
+            if not -1 <= arm < len(arms):
+                raise StoreError(f"event {row[0]} is of an arm that no event adds: restore the log", "damaged")
             if kind == DECISION:
                 tally = arms[arm]
                 tally.decisions += 1
@@ -222,7 +225,7 @@ class State:
                     sums.add(value)
             else:
                 sums.add_many(values)
-            self.changed.add(arm)
+            self.arms_to_refresh.add(arm)
         self.rounds += rounds
         self.events += len(rows)
         if changes or added or others or lacking:  # decisions alone change no choice
@@ -245,7 +248,7 @@ class State:
             tally.sums.add(event.value)
             tally.rewarded += 1
             self.rounds += 1
-            self.changed.add(event.arm)
+            self.arms_to_refresh.add(event.arm)
             self.version += 1
         self.events += 1
 
@@ -263,13 +266,15 @@ class State:
                 if self.sides is not None and side != ELSEWHERE:
                     self.sides[side].add(amount, sign)
                 if side != HOLDOUT:
-                    tally.change(amount, round_, sign)
+                    tally.add(amount, round_, sign)
                     if self.features is not None:
                         self._change_model(tally, row, amount, sign)
-        self.changed.add(arm)
+        self.arms_to_refresh.add(arm)
         if tally.waiting is None and tally.sums.number < self.needed:
             self.reload.add(arm)
-        return 1 if change > 0 and side != HOLDOUT else 0
+        if side == HOLDOUT or (change < 0 and self.settings.half_life is not None):
+            return 0
+        return change
 
     def _change_model(self, tally: ArmTally, row: Row, amount: float, sign: int) -> None:
         """Add a reward to the model that it belongs to, or take it back."""
@@ -277,7 +282,7 @@ class State:
         model = tally.model if self.shared is None else self.shared
         assert model is not None
         context = LoggedContext.of(row[12])
-        model.change(context, vector_of(self.features, context.values, self.constant), amount, int(row[7]), sign)
+        model.add(context, vector_of(self.features, context.values, self.constant), amount, int(row[7]), sign)
 
     @staticmethod
     def _check(row: Row) -> None:
@@ -319,10 +324,10 @@ class State:
                 )
         for arm, number, history, *moments in change.get("learnt", ()):
             for value in history:
-                self.arms[arm].change(value, round_, 1)
+                self.arms[arm].add(value, round_, 1)
             if not history:
                 self.arms[arm].add_moments(number, ExactMoments(*moments), round_)
-            self.changed.add(arm)
+            self.arms_to_refresh.add(arm)
         for arm, number, plain in change.get("models", ()):
             model = self.shared if arm is None else self.arms[arm].model
             assert model is not None
@@ -381,7 +386,7 @@ class State:
             tally.sums = ExactSums.from_plain(sums) if half_life is None else FadingSums.from_plain(sums, half_life)
             tally.waiting = None if waiting is None else OpenDecisions((decision, time) for decision, time in waiting)
             state.arms.append(tally)
-            state.changed.add(place)
+            state.arms_to_refresh.add(place)
             if waiting is not None:
                 state.lacking.add(place)
         for part in contexts:

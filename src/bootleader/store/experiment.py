@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER
 from bootleader._core.printable_text import shown
-from bootleader._core.validation import counted, real
+from bootleader._core.validation import real
 from bootleader.agent._decisions import Decision, Receipt
 from bootleader.agent._probabilities import Probabilities
 from bootleader.agent._validation import arm_name, check_range, summary_of
@@ -37,7 +37,7 @@ class Experiment(ArmCalls, LogCalls):
     name : str
         The name in the store.
     policy : Policy
-        Who chooses.
+        What chooses the arm.
     traffic : Traffic or None
         The rules beside the policy.
     maximize : bool
@@ -84,7 +84,7 @@ class Experiment(ArmCalls, LogCalls):
             return self._writer.replica().state.features
 
     def __repr__(self) -> str:
-        return f"Experiment({self.name!r}, {self.policy!r}, {counted(len(self.arms), 'arm')})"
+        return f"Experiment({self.name!r}, {self.policy!r})"
 
     # Decisions -----------------------------------------------------------------------------------------------------
 
@@ -293,9 +293,12 @@ class Experiment(ArmCalls, LogCalls):
     def _change(self, decision_id: str, kind: Kind, value: float | None, event: str | None) -> Receipt:
         if not isinstance(decision_id, str):
             raise TypeError(f"decision_id must be the id of a Decision, got {shown(decision_id)}")
-        return self._writer.change(decision_id, kind, value, None if event is None else checked_id("event", event))
+        event_id = None if event is None else checked_id("event", event)
+        return self._writer.append_outcome(decision_id, kind, value, event_id)
 
-    def learn_summary(self, arm: str, count: int, mean: float, sd: float, *, kurtosis: float = 3.0) -> None:
+    def learn_summary(
+        self, arm: str, count: int, mean: float, sd: float, *, kurtosis: float = 3.0, event: str | None = None
+    ) -> Receipt:
         """Learn many rewards of an arm of which only the moments are known: a warm start from a warehouse.
 
         Parameters
@@ -308,11 +311,18 @@ class Experiment(ArmCalls, LogCalls):
             Their mean and sample standard deviation (``ddof=1``; 0 for one reward).
         kurtosis : float
             As of :meth:`Agent.learn_summary`.
+        event : str, optional
+            The caller's id of the summary, such as ``"warehouse-2026-06"``. A second delivery changes nothing.
+
+        Returns
+        -------
+        Receipt
+            ``COUNTED``, or ``REPEATED`` if this event had been counted before.
 
         Raises
         ------
         StoreError
-            If there is no such arm.
+            If there is no such arm, or the event id was used for something else.
         TypeError
             If the experiment has contexts: a model needs the features of every reward.
         ValueError
@@ -330,8 +340,9 @@ class Experiment(ArmCalls, LogCalls):
             )
         check_range(average, *self._writer.settings.reward_range, what="mean")
         learnt = [number, [], float(number), average + 0.0, rss, 0.0, fourth]
+        event_id = None if event is None else checked_id("event", event)
 
         def change(state: State) -> dict[str, Any]:
             return {"change": "learn_summary", "number": number, "learnt": [[state.named(arm).number, *learnt]]}
 
-        self._writer.alter(change)
+        return self._writer.append_change(change, event_id)

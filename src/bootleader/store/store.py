@@ -124,7 +124,7 @@ class Store:
         name : str
             A name that no experiment of the store has.
         policy : Policy or ContextualPolicy
-            Who chooses, such as ``AdaptiveReBoot()``; with ``features``, such as ``AdaptiveLinReBoot()``.
+            What chooses the arm, such as ``AdaptiveReBoot()``; with ``features``, such as ``AdaptiveLinReBoot()``.
         arms : list of str, or dict
             The arms' names; as a dict, with metadata.
         seed : int, optional
@@ -157,10 +157,7 @@ class Store:
         """
         settings = Settings.of(policy, seed, maximize, half_life, traffic, max_age, probabilities, features)
         named = named_arms(arms)
-        if traffic is not None:
-            traffic.check_active(max(1, len(named)))
-            if traffic.control is not None and traffic.control not in named:
-                raise ValueError(f"control must be one of the arms, got {shown(traffic.control)}")
+        settings.check_traffic(named, len(named))
         sds = known_sds(settings.policy, len(named)) if named else []
         rows = [
             {"name": arm, "metadata": metadata, "noise_sd": sd}
@@ -205,6 +202,8 @@ class Store:
         ------
         StoreError
             With reason ``"unknown"`` if there is none of this name.
+        ValueError
+            If it plays a policy class of your own that was not given as ``Store(url, policies=[...])``.
         """
         found = self._find(name)
         return self._experiment(found, Settings.from_json(found.settings, self._policies))
@@ -259,10 +258,19 @@ class Store:
         -------
         Experiment
             Ready for decisions.
+
+        Raises
+        ------
+        StoreError
+            With reason ``"exists"`` if the name is in use.
+        TypeError, ValueError
+            If an argument is not what is described here, or a store cannot play the agent's policy.
         """
         from bootleader.store._agent_conversion import imported
 
         settings, change, events = imported(agent, traffic)
+        arms = [arm for arm in change["arms"] if not arm.get("removed", False)]
+        settings.check_traffic([arm["name"] for arm in arms], sum(arm["active"] for arm in arms))
         return self._created(name, settings, change, events)
 
     def list(self) -> builtins.list[str]:
