@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
+import os
+import signal
 import threading
 
 import pytest
@@ -10,6 +13,7 @@ import pytest
 import bootleader as bl
 from bootleader import Receipt
 from bootleader.store import _sqlite
+from tests.helpers import LONGEST_WAIT
 from tests.store.test_experiment import reason_of
 
 pytestmark = [
@@ -134,3 +138,82 @@ def test_a_fork_that_was_not_announced_is_refused(tmp_path, monkeypatch):
     assert reason_of(button.decide) == "unavailable"
     assert reason_of(bl.Store, url) == "unavailable"
     _sqlite._inherited[0][1].close()
+
+
+def child_ends() -> None:
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def test_a_fork_while_another_thread_opens_a_store(tmp_path, monkeypatch):
+    """The other store is not ready for a fork yet; the next fork does not wait for it."""
+    button = bl.Store(f"sqlite:///{tmp_path}/a.db").create("button", bl.UCB1(), ["blue", "green"])
+    opening, may_go_on, realpath = threading.Event(), threading.Event(), os.path.realpath
+
+    def slow(path, *args, **options):
+        if threading.current_thread() is opener:
+            opening.set()
+            may_go_on.wait(60)
+        return realpath(path, *args, **options)
+
+    opener = threading.Thread(target=lambda: bl.Store(f"sqlite:///{tmp_path}/b.db"))
+    monkeypatch.setattr(_sqlite.os.path, "realpath", slow)
+    opener.start()
+    opening.wait(60)
+    child_ends()
+    may_go_on.set()
+    opener.join()
+    with time_limit() as reached:
+        child_ends()
+    assert not reached
+    assert button.reward(button.decide().id, 1.0) == Receipt.COUNTED
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_fork_that_a_signal_handler_interrupts(tmp_path):
+    """Python forks all the same. No lock stays locked."""
+    store = bl.Store(f"sqlite:///{tmp_path}/a.db")
+    button = store.create("button", bl.UCB1(), ["blue", "green"])
+    held, may_go_on = threading.Event(), threading.Event()
+
+    def hold():
+        with store._backend._lock:
+            held.set()
+            may_go_on.wait(60)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(60)
+    with time_limit(0.2) as reached:
+        child_ends()
+    assert reached
+    may_go_on.set()
+    holder.join()
+    with time_limit() as reached:
+        child_ends()
+    assert not reached
+    assert button.reward(button.decide().id, 1.0) == Receipt.COUNTED
+
+
+class OutOfTime(BaseException):
+    """What the handler of an alarm raises."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds=LONGEST_WAIT):
+    """Raise an exception after a time; what was raised, since Python goes on after one that comes before a fork."""
+    raised = []
+
+    def out_of_time(*_):
+        raised.append(OutOfTime())
+        raise raised[-1]
+
+    before = signal.signal(signal.SIGALRM, out_of_time)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield raised
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

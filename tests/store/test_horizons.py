@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 
 import bootleader as bl
 from bootleader.store import _postgres, _sql, _sqlite
 from bootleader.store._events import Core, Kind, Rest, new_event
+from bootleader.store._postgres import PostgresBackend
 from bootleader.store._postgres_horizons import Horizon
 
 
@@ -193,3 +195,72 @@ def test_a_large_transaction_that_others_have_overtaken_is_read_once(server, mon
     assert button.check(), str(button.check())
     for connection in connections:
         connection.close()
+
+
+def filled(store, visits):
+    button = store.create("button", bl.UCB1(), ["blue", "green"], seed=1)
+    ids = [button.decide().id for _ in range(visits)]
+    button.reward_many([(decision, 1.0) for decision in ids])  # one transaction
+    return button, ids
+
+
+def test_a_fold_while_a_part_of_the_log_is_completed(server, monkeypatch):
+    """The last event of the part is folded before its transaction is looked up."""
+    with bl.Store(server.new_database()) as store, bl.Store(store._backend._url) as other:
+        button, _ = filled(store, 30)
+        theirs, complete = other.open("button"), PostgresBackend._complete
+        monkeypatch.setattr(_postgres, "READ_AT_ONCE", 40)
+
+        def folds_first(backend, experiment, found):
+            monkeypatch.undo()
+            button.reward(button.decide().id, 1.0)  # or else the fold would keep the last event
+            assert button.fold(before=time.time() + 5.0) > 0
+            monkeypatch.setattr(_postgres, "READ_AT_ONCE", 40)
+            return complete(backend, experiment, found)
+
+        monkeypatch.setattr(PostgresBackend, "_complete", folds_first)
+        assert theirs.summary()["pulls"].sum() == 31
+        assert theirs.check(), str(theirs.check())
+
+
+def test_a_fold_between_the_two_queries_that_complete_a_part(server, monkeypatch):
+    """The fold deletes the rest of the transaction and keeps the last event of the part, which was amended since."""
+    with bl.Store(server.new_database()) as store, bl.Store(store._backend._url) as other:
+        button, ids = filled(store, 30)
+        cut = time.time()
+        time.sleep(0.01)
+        button.amend(ids[9], 2.0)  # of which the 40th event is the reward
+        theirs, rows = other.open("button"), PostgresBackend.rows
+        monkeypatch.setattr(_postgres, "READ_AT_ONCE", 40)
+
+        def folds_between(backend, sql, args=(), **options):
+            if "txn = ?" in sql:
+                monkeypatch.undo()
+                assert button.fold(before=cut) > 0
+                monkeypatch.setattr(_postgres, "READ_AT_ONCE", 40)
+            return rows(backend, sql, args, **options)
+
+        monkeypatch.setattr(PostgresBackend, "rows", folds_between)
+        assert theirs.summary()["pulls"].sum() == 30
+        monkeypatch.undo()
+        assert theirs.check(), str(theirs.check())
+
+
+def test_reading_much_of_a_log_may_take_longer_than_the_timeout(server, monkeypatch):
+    with bl.Store(server.new_database(), timeout=1.0) as store:
+        button, _ = filled(store, 3)
+        backend = button._writer.backend
+        with pytest.raises(bl.StoreError, match="does not answer"):
+            backend.rows("SELECT pg_sleep(1.5)")
+        assert len(backend.rows("SELECT pg_sleep(1.5)", is_short=False)) == 1
+        short = []
+        rows = PostgresBackend.rows
+
+        def recorded(backend, sql, args=(), *, is_short=True):
+            short.append((is_short, sql))
+            return rows(backend, sql, args, is_short=is_short)
+
+        monkeypatch.setattr(PostgresBackend, "rows", recorded)
+        assert button.fold(before=time.time() + 5.0) > 0
+        whole = [is_short for is_short, sql in short if "GROUP BY decision" in sql or "min(txn)" in sql]
+        assert whole == [False, False]
