@@ -122,3 +122,38 @@ def test_mistakes_on_the_command_line(run_cli, tmp_path, monkeypatch):
     status, _, err = run_cli("store", "reward", file, "--store", missing, "--experiment", "button")
     assert (status, "column 'decision'" in err) == (2, True)
     assert run_cli("store", "vacuum", "--store", missing, "--older-than", "3")[0] == 2
+
+
+def test_a_file_whose_answer_was_lost(server, monkeypatch):
+    """The connection breaks after the commit; the file is written again, and the answer is the first one's."""
+    import psycopg
+
+    with bl.Store(server.new_database()) as store:
+        button = store.create("button", bl.AdaptiveReBoot(), ["blue", "green"])
+        ids = [button.decide().id for _ in range(3)]
+        button.reward(ids[0], 1.0)
+        backend = button._writer.backend
+        check_fold, broken = backend.check_fold, []
+        with_statements = backend._with_statements
+
+        def lost(work, **options):
+            def lose(statements):
+                done = work(statements)
+                if broken == ["in the file"]:
+                    broken.append("lost")
+                    raise psycopg.OperationalError("the connection was lost")
+                return done
+
+            return with_statements(lose, **options)
+
+        def in_file(*args):
+            if not broken:
+                broken.append("in the file")
+            return check_fold(*args)
+
+        monkeypatch.setattr(backend, "check_fold", in_file)
+        monkeypatch.setattr(backend, "_with_statements", lost)
+        receipt = button.reward_many([(decision, 1.0) for decision in ids])
+        assert broken == ["in the file", "lost"]
+        assert (receipt.counted, receipt.repeated) == (2, 1)
+        assert button.summary()["pulls"].sum() == 3

@@ -341,3 +341,70 @@ def test_the_answer_to_a_creation_was_lost(store, monkeypatch):
     assert button.check(), str(button.check())
     monkeypatch.undo()
     assert reason_of(store.create, "button", bl.AdaptiveReBoot(), ["a", "b"]) == "exists"
+
+
+def test_a_summary_counts_once(store, button):
+    first = button.decide(arm="red")
+    assert button.learn_summary("blue", 100, 1.0, 0.5, event="warehouse-1") == Receipt.COUNTED
+    assert button.learn_summary("blue", 100, 1.0, 0.5, event="warehouse-1") == Receipt.REPEATED
+    assert reason_of(button.learn_summary, "blue", 101, 1.0, 0.5, event="warehouse-1") == "conflict"
+    assert reason_of(button.reward, first.id, 1.0, event="warehouse-1") == "conflict"
+    with pytest.raises(StoreError, match="was used for a summary"):
+        button.reward_many([(first.id, 1.0, "warehouse-1")])
+    assert button.reward(first.id, 1.0, event="order-1") == Receipt.COUNTED
+    with pytest.raises(StoreError, match="was used for decision"):
+        button.learn_summary("blue", 100, 1.0, 0.5, event="order-1")
+    with pytest.raises(ValueError, match="event"):
+        button.learn_summary("blue", 100, 1.0, 0.5, event="\n")
+    assert button.summary()["pulls"].sum() == 101
+    assert button.check(), str(button.check())
+
+
+@pytest.mark.parametrize("policy", [bl.UCB1(), bl.KLUCB("gaussian")], ids=repr)
+def test_a_reward_that_was_withdrawn_leaves_no_trace(store, policy):
+    """Also in policies that read the number of rounds: the choices are those of an experiment without the visit."""
+    plain, withdrawn = (store.create(name, policy, ARMS, seed=7) for name in ("plain", "withdrawn"))
+    for button in (plain, withdrawn):
+        for arm, value in zip(ARMS * 3, range(9), strict=True):
+            button.reward(button.decide(arm=arm).id, 0.1 * value)
+    before = dict(withdrawn.probabilities())
+    for _ in range(40):
+        visit = withdrawn.decide(arm="blue").id
+        withdrawn.reward(visit, 5.0)
+        withdrawn.amend(visit, 6.0)
+        withdrawn.withdraw(visit)
+    assert dict(withdrawn.probabilities()) == before == dict(plain.probabilities())
+    assert withdrawn._writer.replica().state.rounds == 9
+    assert withdrawn.check(), str(withdrawn.check())
+
+
+@pytest.mark.parametrize("moment", ["before the log is read", "after the log was read"])
+def test_an_export_is_of_one_moment(store, store_url, button, moment, monkeypatch):
+    """A reward, a decision and a decision with its reward come while the log is read."""
+    first, second = button.decide(), button.decide()
+    backend = button._writer.backend
+    events, made = backend.events, []
+
+    def others():
+        with bl.Store(store_url) as other:
+            theirs = other.open("button")
+            theirs.reward(first.id, 3.0)
+            made.append(theirs.decide())
+            made.append(theirs.decide())
+            theirs.reward(made[1].id, 4.0)
+
+    def slowly(experiment):
+        monkeypatch.undo()
+        if moment.startswith("before"):
+            others()
+        yield from list(events(experiment))
+        if moment.startswith("after"):
+            others()
+
+    monkeypatch.setattr(backend, "events", slowly)
+    agent = button.export()
+    assert set(agent.open_decisions) == {second.id, made[0].id}
+    assert agent.summary()["pulls"].sum() == 2
+    assert agent.reward(second.id, 1.0) == Receipt.COUNTED
+    with pytest.raises(LookupError):
+        agent.reward(first.id, 3.0)

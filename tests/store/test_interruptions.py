@@ -164,3 +164,23 @@ def test_calls_that_are_interrupted_at_random(store):
     assert interruptions > 0
     assert button.summary()["pulls"].sum() == button.log()["reward"].count()
     assert button.check(), str(button.check())
+
+
+def test_a_receipt_after_an_interruption_knows_that_the_arm_was_removed(store, store_url, monkeypatch):
+    button = created(store)
+    arms = {button.decide(arm=arm).id: arm for arm in button.arms}
+    with bl.Store(store_url) as other:
+        other.open("button").remove_arm("blue")
+    change = State._change
+
+    def interrupted_change(state, change, round_):
+        state.changes += 1  # as far as it got
+        raise Interruption
+
+    monkeypatch.setattr(State, "_change", interrupted_change)
+    with pytest.raises(Interruption):
+        button.summary()
+    monkeypatch.setattr(State, "_change", change)
+    receipts = {arm: button.reward(decision, 1.0) for decision, arm in arms.items()}
+    assert receipts["blue"] == bl.Receipt.ARM_REMOVED
+    assert receipts["green"] == bl.Receipt.COUNTED

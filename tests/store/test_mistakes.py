@@ -181,3 +181,56 @@ def test_a_number_of_a_file_is_plain(memory, tmp_path):
     path.write_text("decision,reward\na-1,1_000\n")
     with pytest.raises(ValueError, match=r"line 2 of .* reward must be a number, got '1_000'"):
         read_file(str(path), "decision", "reward", None, (-math.inf, math.inf))
+
+
+def test_a_folder_that_may_not_be_entered(tmp_path, monkeypatch):
+    """An administrator may enter all: so the answers of the system are replaced."""
+    monkeypatch.setattr(_sqlite.os, "access", lambda path, mode: mode != os.X_OK)
+    monkeypatch.setattr(_sqlite.os.path, "exists", lambda path: Path(path) == tmp_path)
+    monkeypatch.setattr(_sqlite.os.path, "isdir", lambda path: Path(path) == tmp_path)
+    cause = _sqlite.cause_of(tmp_path / "in" / "shop.db", ValueError("cannot open"))
+    assert cause == f"the folder '{tmp_path}' may not be entered: check its permissions"
+
+
+def test_what_is_printed_of_an_experiment_needs_no_database(tmp_path):
+    store = bl.Store(f"sqlite:///{tmp_path}/shop.db")
+    button = store.create("button", bl.AdaptiveReBoot(), ["blue", "green"])
+    store.close()
+    (tmp_path / "shop.db").rename(tmp_path / "away.db")
+    (tmp_path / "shop.db").mkdir()
+    with pytest.raises(StoreError):
+        button.arms  # noqa: B018
+    assert repr(button) == "Experiment('button', AdaptiveReBoot())"
+
+
+class Own(bl.UCB1):
+    """A policy that the store is not told of."""
+
+
+def test_a_policy_of_ones_own_that_was_not_given(tmp_path):
+    url = f"sqlite:///{tmp_path}/shop.db"
+    bl.Store(url).create("button", Own(), ["blue", "green"])
+    with pytest.raises(
+        ValueError, match=r"'Own' is a policy of your own: give its class, Store\(url, policies=\[Own\]"
+    ):
+        bl.Store(url).open("button")
+    assert bl.Store(url, policies=[Own]).open("button").decide().arm in {"blue", "green"}
+
+
+def test_an_agent_is_imported_with_traffic_that_fits_its_arms(memory):
+    agent = bl.Agent(bl.AdaptiveReBoot(), ["blue", "green", "red"])
+    agent.pause_arm("red")
+    with pytest.raises(ValueError, match="control must be one of the arms, got 'black'"):
+        memory.import_agent("button", agent, traffic=bl.Traffic(holdout=0.1, control="black"))
+    with pytest.raises(ValueError, match="floor"):
+        memory.import_agent("button", agent, traffic=bl.Traffic(floor=0.6))
+    assert memory.list() == []
+    button = memory.import_agent("button", agent, traffic=bl.Traffic(floor=0.4))  # for the two that are active
+    assert button.decide().probability >= 0.4
+
+
+def test_a_feature_that_is_not_there(memory):
+    features = bl.Features(device=["mobile", "desktop"])
+    page = memory.create("page", bl.AdaptiveLinReBoot(), ["short", "long"], features=features)
+    with pytest.raises(ValueError, match="feature must be one of 'device', got 'colour'"):
+        page.add_category("colour", "red")
