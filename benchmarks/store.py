@@ -279,7 +279,7 @@ def replica(repeats: int) -> Iterator[Measured]:
         started = time.perf_counter()
         writer.fresh_replica(use_snapshots=False)
         best = min(best, time.perf_counter() - started)
-    yield Measured("A replica", "events read from SQLite and applied", len(rows) / best, "events/s")
+    yield Measured("A replica", "events read from SQLite in memory and applied", len(rows) / best, "events/s")
 
 
 def bulk(repeats: int, kind: str, url: str) -> Iterator[Measured]:
@@ -340,16 +340,21 @@ def disks(repeats: int) -> Iterator[Measured]:
     yield from on_slower_disks(repeats)
 
 
-# With a database of their own, or none.
-ALONE = {"probability": probability, "replica": replica, "processor": processor, "http": http, "disks": disks}
+WITH_OWN_DATABASE = {
+    "probability": probability,
+    "replica": replica,
+    "processor": processor,
+    "http": http,
+    "disks": disks,
+}
 ON_DATABASES = {"visits": one_process, "workers": four_workers, "file": bulk, "growth": growth}
-PARTS = (*ALONE, *ON_DATABASES)
+PARTS = (*WITH_OWN_DATABASE, *ON_DATABASES)
 
 
 def measure(repeats: int, parts: Sequence[str] = PARTS) -> Iterator[Measured]:
-    for name in ALONE:
+    for name in WITH_OWN_DATABASE:
         if name in parts:
-            yield from ALONE[name](repeats)
+            yield from WITH_OWN_DATABASE[name](repeats)
     wanted = [part for name, part in ON_DATABASES.items() if name in parts]
     if wanted:
         with databases() as urls:

@@ -98,6 +98,13 @@ class ArmCalls:
         ----------
         name : str
             The arm's name.
+
+        Raises
+        ------
+        StoreError
+            If there is no such arm.
+        ValueError
+            If it is already paused.
         """
         self._set_active(name, False)
 
@@ -108,6 +115,13 @@ class ArmCalls:
         ----------
         name : str
             The arm's name.
+
+        Raises
+        ------
+        StoreError
+            If there is no such arm.
+        ValueError
+            If it is not paused, or the floor is too large for one arm more.
         """
         self._set_active(name, True)
 
@@ -128,6 +142,13 @@ class ArmCalls:
         ----------
         name : str
             The arm's name.
+
+        Raises
+        ------
+        StoreError
+            If there is no such arm.
+        ValueError
+            If it is the control of the holdout.
         """
 
         def change(state: State) -> dict[str, Any]:

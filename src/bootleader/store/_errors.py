@@ -22,8 +22,9 @@ class StoreError(Exception):
     reason : str
         ``"unknown"``: no such experiment, arm or decision. ``"conflict"``: the decision has another reward, or the
         event id was used for something else. ``"removed"``: the experiment was removed. ``"exists"``: the name is in
-        use. ``"unavailable"``: the database does not answer, is locked for too long or is full. ``"damaged"``: a row does not match its checksum.
-        ``"folded"``: the events were folded into a snapshot. ``"version"``: another version of the library wrote it.
+        use. ``"unavailable"``: the database does not answer, is locked for too long or is full. ``"damaged"``: a row
+        does not match its checksum. ``"folded"``: the events were folded into a snapshot. ``"version"``: another
+        version of the library wrote it.
 
     Examples
     --------

@@ -126,6 +126,11 @@ class LogCalls:
         -------
         Verdict
             From the log; choices that were made elsewhere are on neither side.
+
+        Raises
+        ------
+        ValueError
+            If the experiment has no holdout.
         """
         from bootleader.store._tables_and_verdicts import holdout
 

@@ -22,10 +22,10 @@ AFTER_LOSS: Final = 32  # the same, after an attempt that another process has ov
 # no more than a twentieth of what it has learnt from.
 CONTENDED_SECONDS: Final = 1.0
 RECENT_SHARE: Final = 20
-SNAPSHOT_EVENTS: Final = 10_000  # a snapshot is written after so many events
-SNAPSHOT_BYTES: Final = (
-    50  # or more: so many bytes of a snapshot for each event, so that a log is never mostly snapshots
-)
+# A snapshot is written after so many events; after more if it is large, one for so many of its bytes, so that a log is
+# never mostly snapshots.
+SNAPSHOT_EVENTS: Final = 10_000
+SNAPSHOT_BYTES: Final = 50
 
 
 class Replica:

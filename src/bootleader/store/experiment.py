@@ -170,6 +170,13 @@ class Experiment(ArmCalls, LogCalls):
         -------
         Probabilities
             By name; 0 for paused arms.
+
+        Raises
+        ------
+        StoreError
+            If no arm is active.
+        TypeError, ValueError
+            If the context is not one that the experiment takes.
         """
         writer = self._writer
         with writer.lock:
@@ -248,6 +255,13 @@ class Experiment(ArmCalls, LogCalls):
         -------
         Receipt
             As of :meth:`reward`.
+
+        Raises
+        ------
+        StoreError
+            If the decision is unknown, or the event id was used for something else.
+        TypeError, ValueError
+            If the value is not a number that the policy takes.
         """
         return self._change(decision_id, Kind.AMENDMENT, self._accepted(value), event)
 
@@ -267,11 +281,20 @@ class Experiment(ArmCalls, LogCalls):
         -------
         Receipt
             As of :meth:`reward`.
+
+        Raises
+        ------
+        StoreError
+            If the decision is unknown, or the event id was used for something else.
+        TypeError, ValueError
+            If the value is not a number, or the sum is one that the policy does not take.
         """
         return self._change(decision_id, Kind.ADDITION, checked_value(value), event)
 
     def withdraw(self, decision_id: str, *, event: str | None = None) -> Receipt:
         """Take a reward back, as if it had never come; :meth:`amend` can give the decision another one.
+
+        With a half-life, the round that it took remains: the rewards before it do not become younger.
 
         Parameters
         ----------
@@ -284,6 +307,11 @@ class Experiment(ArmCalls, LogCalls):
         -------
         Receipt
             As of :meth:`reward`.
+
+        Raises
+        ------
+        StoreError
+            If the decision is unknown or has no reward, or the event id was used for something else.
         """
         return self._change(decision_id, Kind.WITHDRAWAL, None, event)
 

@@ -53,8 +53,8 @@ class Store:
     ------
     StoreError
         If the database cannot be opened, or a newer version of the library made its tables.
-    ValueError
-        If the URL is of another kind.
+    TypeError, ValueError
+        If the URL is of another kind, or another argument is not what is described here.
 
     Examples
     --------
@@ -233,7 +233,9 @@ class Store:
         self._backend.remove(self._find(name).id, self._clock())
 
     def vacuum(self) -> int:
-        """Delete the events of removed experiments, and give the space of deleted rows back.
+        """Delete the events of removed experiments, so that the space of deleted rows can be used again.
+
+        SQLite makes the file smaller at once; PostgreSQL uses the space again after its autovacuum.
 
         Returns
         -------
