@@ -12,6 +12,7 @@ import pytest
 import bootleader as bl
 from bootleader import Receipt
 from bootleader.store import _replica
+from bootleader.store._postgres_connections import CONNECTIONS
 from bootleader.store._postgres_sql import news_query, next_insertion
 from bootleader.store._postgres_statements import Statements, _numbered
 from tests.helpers import LONGEST_WAIT, posix_only
@@ -195,3 +196,46 @@ def test_a_server_whose_transactions_keep_their_first_snapshot(server):
         assert store._backend.write(lambda execute: execute("SHOW transaction_isolation", ())) == [("read committed",)]
         button.reward(button.decide().id, 1.0)
         assert button.check(), str(button.check())
+
+
+def test_an_address_without_a_server():
+    """The reason is named, after as many attempts as the timeout allows: a failed one gives its place back."""
+    with pytest.raises(bl.StoreError, match=r"does not answer for 3 seconds: .*refused") as caught:
+        bl.Store("postgresql://clerk@127.0.0.1:1/shop", timeout=3.0)
+    assert caught.value.reason == "unavailable"
+    assert caught.value.__context__ is None or caught.value.__suppress_context__
+
+
+def test_a_server_that_is_away_for_longer_than_there_are_places(server, monkeypatch):
+    """Every failed attempt had a place, and an exception that is kept has a traceback that refers to it."""
+    with bl.Store(server.new_database(), timeout=200.0) as store:
+        button = created(store)
+        store.close()
+        connect, kept = type(store._backend)._connect, []
+
+        def away(backend):
+            if len(kept) < 2 * CONNECTIONS:
+                try:
+                    raise store._backend._psycopg.OperationalError("the server is away")
+                except store._backend._psycopg.OperationalError as error:
+                    kept.append(error)
+                    raise
+            return connect(backend)
+
+        monkeypatch.setattr(type(store._backend), "_connect", away)
+        assert button.decide().id
+        assert len(kept) == 2 * CONNECTIONS
+
+
+@pytest.mark.parametrize("call", ["decide", "reward", "summary"])
+def test_a_session_that_an_administrator_ends(server, call):
+    """The call connects again: the server is there."""
+    with bl.Store(server.new_database(), timeout=200.0) as store:
+        button = created(store)
+        decision = button.decide()
+        button.decide()
+        ((session,),) = store._backend.rows("SELECT pg_backend_pid()")
+        assert server.execute(f"SELECT pg_terminate_backend({session}, 60000)") == [(True,)]
+        calls = {"decide": button.decide, "reward": partial(button.reward, decision.id, 1.0), "summary": button.summary}
+        calls[call]()
+        assert button.check()

@@ -20,6 +20,7 @@ from bootleader.store._events import Core, Event, Kind, Rest, Side, new_event
 from bootleader.store._model_sums import LoggedContext, plain_model
 from bootleader.store._rewards import LONGEST_UNIT, checked_id
 from bootleader.store._settings import Settings
+from bootleader.store._sql import intact
 
 if TYPE_CHECKING:
     from bootleader.store._experiment_writer import Writer
@@ -172,6 +173,7 @@ class _OpenDecisions:
 
     def add(self, event: Event) -> None:
         """Take in the next event of the log."""
+        intact(event)
         if event.kind in (Kind.DECISION, Kind.ASSIGNMENT):
             self._latest = max(self._latest, event.time)  # an agent's times never go back
             event = event._replace(time=self._latest)

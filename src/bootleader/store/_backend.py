@@ -44,6 +44,7 @@ class Backend(ABC):
     """
 
     start: str  # the horizon before all events
+    timeout: float  # seconds
     waits = True  # whether a call that writes waits for a disk or a server, so that another thread can compute
 
     @abstractmethod
@@ -203,6 +204,10 @@ class Backend(ABC):
         ``DuplicateKey`` if the position of the last fold is not ``earlier``: what is kept would lack the events of a
         newer one.
         """
+
+    @abstractmethod
+    def problems(self, experiment: int) -> list[str]:
+        """What is wrong beside the rows themselves: their places, the number of changes, the indexes."""
 
     @abstractmethod
     def purge(self) -> int:

@@ -50,4 +50,14 @@ def removed() -> StoreError:
 
 
 class DuplicateKey(Exception):  # noqa: N818  (no error of the caller's)
-    """A row with one of the unique keys is in the log; internal, always handled."""
+    """A row with one of the unique keys is in the log; internal, always handled.
+
+    Attributes
+    ----------
+    may_be_own : bool
+        Whether the row may be that of the same call, whose first attempt was committed without an answer.
+    """
+
+    def __init__(self, may_be_own: bool = False) -> None:
+        super().__init__()
+        self.may_be_own = may_be_own

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from typing import Any, Final
@@ -90,8 +91,8 @@ class Writer:
         """
         try:
             is_written = self.backend.append_to(self.found.id, event, changes)
-        except DuplicateKey:
-            return self.is_own(event)
+        except DuplicateKey as error:
+            return self.is_own(event, error)
         replica = self._replica
         if replica is not None:
             if is_written:
@@ -100,8 +101,10 @@ class Writer:
                 replica.read_again()
         return is_written
 
-    def is_own(self, event: Event) -> bool:
-        """Whether an event is in the log already: a call is made again if the connection broke during the commit."""
+    def is_own(self, event: Event, error: DuplicateKey) -> bool:
+        """Whether it is the event itself that is in the log already, since the connection broke during the commit."""
+        if not error.may_be_own:  # another process may have written the same at the same time
+            return False
         found = self.backend.chain(self.found.id, event.decision)
         self.backend.make_durable()
         return any(row.version == event.version and row[1:] == event[1:] for row in found)
@@ -111,18 +114,22 @@ class Writer:
     def decide(self, unit: str | None, context: Any = None) -> Decision:
         """Choose an arm."""
         for _ in range(ATTEMPTS):
-            now = self.clock()
+            now, began = self.clock(), time.monotonic()
             with self.lock:
-                replica, is_contended = self._replica, False
+                self._check_wait(began)
+                replica, is_contended, is_read = self._replica, False, False
                 if replica is None or not replica.is_alone:
                     is_contended = replica is not None and replica.is_contended
                     if replica is None or not (is_contended and replica.is_recent(self.max_lag)):
-                        replica = self.replica()
+                        replica, is_read = self.replica(), True
+                try:
+                    decision_id, event, choice = self._decided(replica, unit, context, now)
+                except (StoreError, TypeError, ValueError):
+                    if is_read:
+                        raise
+                    replica = self.replica()  # the experiment may have changed
+                    decision_id, event, choice = self._decided(replica, unit, context, now)
                 changes, place = replica.state.changes, replica.place
-                values = self.checked_context(replica.state, context)
-                decision_id = self.ids.next()
-                choice, assignment = self._choice(replica, decision_id, unit, now, values)
-                event = self._decision(replica, decision_id, choice, now, unit, assignment, values)
                 name, snapshot = replica.state.arms[choice.arm].name, replica.snapshot_due
             if self.append(event, changes) if is_contended else self._append_next(replica, event, place):
                 replica.recent[decision_id] = event
@@ -131,14 +138,29 @@ class Writer:
                 return Decision(decision_id, name, choice.probability, None, choice.side == Side.HOLDOUT)
         raise overtaken_error(f"the unit {shown(unit)}")
 
+    def _decided(
+        self, replica: Replica, unit: str | None, context: Any, now: float
+    ) -> tuple[str, Event, Choice]:  # fmt: skip
+        """A decision from a replica: its id, its event and the choice."""
+        values = self.checked_context(replica.state, context)
+        decision_id = self.ids.next()
+        choice, assignment = self._choice(replica, decision_id, unit, now, values)
+        return decision_id, self._decision(replica, decision_id, choice, now, unit, assignment, values), choice
+
+    def _check_wait(self, began: float) -> None:
+        """Raise if other threads have kept the lock for longer than a call may take: they wait for the database."""
+        if time.monotonic() - began > self.backend.timeout:
+            message = f"other threads of this process waited for the database for {self.backend.timeout:g} seconds"
+            raise StoreError(message, "unavailable")
+
     def _append_next(self, replica: Replica, event: Event, place: tuple[str, int]) -> bool:
         """Append an event, and apply it, if nothing else was appended since the replica was there; whether it was."""
         after, fold = place
         try:
             horizon = self.backend.append_next(self.found.id, event, after, fold)
-        except DuplicateKey:
+        except DuplicateKey as error:
             replica.note_others()
-            return self.is_own(event)
+            return self.is_own(event, error)
         if horizon is None:
             if replica.is_alone:  # it has not read the log for this event
                 replica.note_others()
@@ -177,8 +199,9 @@ class Writer:
     def record(self, unit: str | None, arm: str, probability: float | None, context: Any = None) -> Decision:
         """Record a choice that was made elsewhere."""
         for _ in range(ATTEMPTS):
-            now = self.clock()
+            now, began = self.clock(), time.monotonic()
             with self.lock:
+                self._check_wait(began)
                 replica = self.replica()
                 tally = replica.state.named(arm)
                 values = self.checked_context(replica.state, context)
@@ -337,12 +360,13 @@ class Writer:
                 return Receipt.REPEATED
             try:
                 self.backend.append_change(self.found.id, event)
-            except DuplicateKey:
-                if self.is_own(event):
+            except DuplicateKey as error:
+                if self.is_own(event, error):
                     return Receipt.COUNTED
                 continue
             if self._replica is not None:
                 self._replica.count_appended()
+                self._replica.read_again()
             return Receipt.COUNTED
         raise overtaken_error("the experiment")
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 import itertools
 import os
 import secrets
+from typing import Any
 
 
-def can_be_stored(text: str) -> bool:
-    """Whether a database can hold a text: without NUL, and without half of a pair of surrogates."""
-    return "\0" not in text and (text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text))
+def can_be_stored(text: Any) -> bool:
+    """Whether it is a text that a database can hold: without NUL, and without half of a pair of surrogates."""
+    return (
+        isinstance(text, str)
+        and "\0" not in text
+        and (text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text))
+    )
 
 
 def new_tag() -> str:

@@ -70,6 +70,7 @@ def _checked(writer: Writer, decisions: bool) -> Check:
     if found.problems:  # the state cannot be computed from a damaged log
         return found
     try:
+        found.problems += writer.backend.problems(writer.found.id)
         _check_states(writer, found, made if decisions else [])
     except StoreError as error:
         found.problems.append(str(error))

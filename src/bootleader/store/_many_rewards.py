@@ -64,8 +64,8 @@ def reward_many(writer: Writer, rewards: Sequence[Reward], where: Callable[[int]
                 writer.backend.append_many(writer.found.id, events, fold)
             else:
                 writer.backend.make_durable()
-        except DuplicateKey:  # another process has rewarded or folded one of them meanwhile: look again
-            if not writer.is_own(events[0]):  # or the connection broke after the commit
+        except DuplicateKey as error:
+            if not writer.is_own(events[0], error):  # another process has rewarded or folded one of them: look again
                 continue
         writer.read_again()
         return BulkReceipt(len(events), len(rewards) - len(events))

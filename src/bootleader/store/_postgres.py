@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MOST_MILLISECONDS: Final = 2**31 - 1
 SCHEMA_LOCK: Final = 0x626F6F746C656164  # "bootlead": held while the tables are created or changed
 # Refusals that end no sooner by waiting. Where the server speaks another language, the store waits for the timeout.
 LASTING: Final = (
@@ -122,7 +123,7 @@ class PostgresBackend(SqlBackend):
             raise
         connection.deadline = time.monotonic() + self.timeout
         try:
-            connection.execute(f"SET lock_timeout = {round(self.timeout * 1000)}")
+            connection.execute(f"SET lock_timeout = {min(round(self.timeout * 1000), MOST_MILLISECONDS)}")
             for setting in (*PLANS, ISOLATION):
                 connection.execute(setting)
             if connection.execute("SHOW synchronous_commit").fetchone() in (("off",), ("local",)):
@@ -175,7 +176,7 @@ class PostgresBackend(SqlBackend):
         Work that is not short may take longer, as long as the server is reached.
         """
         errors = self._psycopg.errors
-        deadline, wait = time.monotonic() + self.timeout, 0.02
+        deadline, wait, is_repeated = time.monotonic() + self.timeout, 0.02, False
         while True:
             try:
                 statements = self._connections.borrow(self._connect)
@@ -188,7 +189,7 @@ class PostgresBackend(SqlBackend):
                 self._connections.give_back(statements)
                 return done
             except errors.UniqueViolation:
-                raise DuplicateKey from None
+                raise DuplicateKey(is_repeated) from None
             except (errors.LockNotAvailable, errors.DiskFull, errors.ProgramLimitExceeded) as error:
                 raise StoreError(f"PostgreSQL cannot do it: {error}", "unavailable") from None
             except (errors.OperationalError, errors.InterfaceError) as error:  # stopped, starting, cut off, deadlock
@@ -199,7 +200,7 @@ class PostgresBackend(SqlBackend):
             except errors.Error as error:
                 raise StoreError(f"PostgreSQL refuses: {error}", "unavailable") from None
             time.sleep(wait)
-            wait = min(2.0 * wait, 0.5)
+            wait, is_repeated = min(2.0 * wait, 0.5), True
 
     def forget_connections(self) -> None:
         self._connections.forget()
@@ -246,11 +247,23 @@ class PostgresBackend(SqlBackend):
     def _insert_to(self, experiment: int, event: Event, changes: int) -> bool:
         sql = INSERTION_TO if event.version else INSERTION_UNCHANGED
         beside = (changes, event.decision) if event.version else (changes,)
+        return self._insert(sql, experiment, event, beside).command_tuples == 1
+
+    def _insert(self, sql: str, experiment: int, event: Event, beside: Sequence[Any]) -> PGresult:
+        """Execute the insertion of an event, which may write nothing.
+
+        If it writes nothing where it is repeated, the first attempt may have written the event: ``DuplicateKey``.
+        """
+        attempts = itertools.count()
 
         def insert(statements: Statements) -> PGresult:
-            return statements.execute(sql, (*self.inserted(experiment, event), *beside))
+            args = (*self.inserted(experiment, event), *beside)  # with the offset of this connection's server
+            is_repeated, done = next(attempts) > 0, statements.execute(sql, args)
+            if is_repeated and not done.command_tuples:
+                raise DuplicateKey(may_be_own=True)
+            return done
 
-        return self._with_statements(insert).command_tuples == 1
+        return self._with_statements(insert)
 
     def append_next(self, experiment: int, event: Event, after: str, fold: int) -> str | None:
         known, to_decision = Horizon.of(after), event.version > 0
@@ -260,16 +273,7 @@ class PostgresBackend(SqlBackend):
             beside.append(known.xip)
         if to_decision:
             beside.append(event.decision)
-        attempts = itertools.count()
-
-        def insert(statements: Statements) -> PGresult:
-            args = (*self.inserted(experiment, event), *beside)  # with the offset of this connection's server
-            is_repeated, done = next(attempts) > 0, statements.execute(sql, args)
-            if is_repeated and not done.ntuples:  # the first attempt may have written it
-                raise DuplicateKey
-            return done
-
-        written = self._with_statements(insert)
+        written = self._insert(sql, experiment, event, beside)
         if not written.ntuples:
             return None
         own = int.from_bytes(written.get_value(0, 0) or b"", "big", signed=True)
@@ -318,7 +322,7 @@ class PostgresBackend(SqlBackend):
     def contains(self, horizon: str, other: str) -> bool:
         try:
             return Horizon.of(horizon).contains(Horizon.of(other))
-        except ValueError:  # a damaged row
+        except StoreError:
             return False
 
     def order(self, experiment: int, horizons: Iterable[str]) -> dict[str, int]:
@@ -350,6 +354,20 @@ class PostgresBackend(SqlBackend):
     def by_events(self, experiment: int, events: Sequence[str]) -> dict[str, str]:
         sql = "SELECT event, decision FROM bootleader_events WHERE experiment = ? AND event = ANY(?::text[])"
         return dict(self.rows(sql, (experiment, list(events))))
+
+    def problems(self, experiment: int) -> list[str]:
+        sql = "SELECT seq, pg_current_snapshot()::text FROM bootleader_events WHERE experiment = ? AND txn >= ?::bigint"
+        following = next_transaction(self.rows, self._offset)
+        late = self.rows(sql, (experiment, following))
+        # Those that were committed since are in the newer snapshot of this query.
+        return super().problems(experiment) + [
+            f"event {seq} is of a transaction that has not begun"
+            for seq, text in late
+            if not self.rows(
+                "SELECT 1 FROM bootleader_events WHERE experiment = ? AND seq = ? AND txn < ?::bigint",
+                (experiment, seq, Horizon.of(text, self._offset).xmax),
+            )
+        ]
 
     # What PostgreSQL does in another way ---------------------------------------------------------------------------
 

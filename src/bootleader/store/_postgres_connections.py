@@ -51,12 +51,21 @@ class Connections:
             try:
                 found = self._idle.pop()
             except IndexError:
+                found = None
+            if found is None:
                 place = self._wait_for_place()
                 if place is not None:
-                    return Statements(connect(), place)
-                continue
-            if not found.connection.closed:
+                    return self._connected(connect, place)
+            elif not found.connection.closed:
                 return found
+
+    def _connected(self, connect: Callable[[], TimedConnection], place: _Place) -> Statements:
+        """A new connection at a place."""
+        try:
+            return Statements(connect(), place)
+        except BaseException:  # its traceback refers to the place, for as long as something keeps the exception
+            self._places.discard(place)
+            raise
 
     def _wait_for_place(self) -> _Place | None:
         """A place for a connection; None if one has been given back."""

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from functools import cmp_to_key
 from typing import Final, NamedTuple
 
+from bootleader._core.printable_text import shown
+from bootleader.store._errors import StoreError
 from bootleader.store._postgres_sql import WITHIN
 from bootleader.store._sql import Execute
 
@@ -20,8 +22,11 @@ class Horizon(NamedTuple):
     @classmethod
     def of(cls, text: str, offset: int = 0) -> Horizon:
         """The horizon of what PostgreSQL calls a snapshot and writes as ``xmin:xmax:xip,xip``."""
-        _, xmax, xip = text.split(":")
-        return cls(int(xmax) + offset, [int(number) + offset for number in xip.split(",") if number])
+        try:
+            _, xmax, xip = text.split(":")
+            return cls(int(xmax) + offset, [int(number) + offset for number in xip.split(",") if number])
+        except ValueError:
+            raise StoreError(f"the horizon {shown(text)} is damaged", "damaged") from None
 
     def contains(self, other: Horizon) -> bool:
         """Whether all transactions that are visible in the other are visible in this one."""

@@ -97,10 +97,13 @@ class Statements:
             pgconn.consume_input()
         result = pgconn.get_result()
         while (more := pgconn.get_result()) is not None:  # the last one is None
-            result = more
+            # Where the server ends the session, its own error comes first, and then one without a code.
+            if result is None or result.status in self._done:
+                result = more
         assert result is not None
         if result.status not in self._done:
-            raise self._errors.error_from_result(result, encoding="utf-8")
+            error = self._errors.error_from_result(result, encoding="utf-8")
+            raise self._errors.OperationalError(str(error)) if self.connection.closed else error
         return result
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from bootleader._core.printable_text import shown
 from bootleader.store._backend import Backend, Fold, Found
 from bootleader.store._errors import DuplicateKey, StoreError, removed
-from bootleader.store._events import COLUMNS, CORE, Event, Kind, Side
+from bootleader.store._events import COLUMNS, CORE, EXPERIMENT, Event, Kind, Side
 from bootleader.store._ids import can_be_stored
 from bootleader.store._schema import VERSION, statements
 
@@ -104,6 +104,8 @@ class SqlBackend(Backend):
             return 0
         found = execute("SELECT version FROM bootleader_schema", ())
         version = int(found[0][0]) if found else 0
+        if version < 1:
+            raise StoreError(f"the version of the store's tables is damaged, got {version}: restore it", "damaged")
         self.check_version(version)
         return version
 
@@ -263,7 +265,7 @@ class SqlBackend(Backend):
     def snapshot(self, experiment: int, position: int) -> bytes:
         sql = "SELECT blob FROM bootleader_snapshots WHERE experiment = ? AND position = ?"
         found = self.rows(sql, (experiment, position))
-        return bytes(found[0][0]) if found else b""
+        return _bytes(found[0][0]) if found else b""
 
     # Retention -----------------------------------------------------------------------------------------------------
 
@@ -276,7 +278,7 @@ class SqlBackend(Backend):
     def fold(self, experiment: int) -> Fold | None:
         sql = "SELECT horizon, position, blob, ids FROM bootleader_folds WHERE experiment = ?"
         found = self.rows(sql, (experiment,))
-        return Fold(found[0][0], int(found[0][1]), bytes(found[0][2]), found[0][3]) if found else None
+        return Fold(str(found[0][0]), int(found[0][1]), _bytes(found[0][2]), found[0][3]) if found else None
 
     def fold_position(self, experiment: int) -> int:
         return _fold_position(self.rows, experiment)
@@ -353,6 +355,16 @@ class SqlBackend(Backend):
 
         return int(self.write(work))
 
+    def problems(self, experiment: int) -> list[str]:
+        sql = """
+            SELECT changes, (SELECT coalesce(max(version), 0) FROM bootleader_events
+                WHERE experiment = ? AND decision = ?) FROM bootleader_experiments WHERE id = ?
+        """
+        found = self.rows(sql, (experiment, EXPERIMENT, experiment))
+        if not found or found[0][0] <= found[0][1]:  # a process of an older version does not count its changes
+            return []
+        return [f"the number of changes of the experiment is {found[0][0]} and should be {found[0][1]}"]
+
     def by_events(self, experiment: int, events: Sequence[str]) -> dict[str, str]:
         found: dict[str, str] = {}
         for start in range(0, len(events), AT_ONCE):
@@ -361,6 +373,11 @@ class SqlBackend(Backend):
             sql = f"SELECT event, decision FROM bootleader_events WHERE experiment = ? AND event IN ({marks})"
             found.update(self.rows(sql, (experiment, *some)))
         return found
+
+
+def _bytes(value: Any) -> bytes:
+    """The bytes of a column, in which a damaged row may hold anything."""
+    return value if isinstance(value, bytes) else b""
 
 
 def check_there(execute: Execute, experiment: int, lock: str = "") -> None:

@@ -20,6 +20,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -112,11 +113,11 @@ class SqliteBackend(SqlBackend):
         self._commit_waits = False
         # A plan does not depend on the values of parameters. Otherwise SQLite plans a statement again in every call.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-        execute: Execute = lambda sql, args: connection.execute(sql, args).fetchall()  # noqa: E731
+        execute: Execute = partial(_fetched, connection)
         if self.is_current(execute):
             return
-        connection.execute("BEGIN IMMEDIATE")
         try:
+            connection.execute("BEGIN IMMEDIATE")
             self.migrate(execute)
             connection.execute("COMMIT")
             self._sync()
@@ -192,6 +193,8 @@ class SqliteBackend(SqlBackend):
                 "unavailable",
             )
         try:
+            if self._connection is not None and self._connection.in_transaction:  # left by an exception in a rollback
+                self._connection.execute("ROLLBACK")
             return work(*args)
         except apsw.ConstraintError:
             raise DuplicateKey from None
@@ -211,14 +214,14 @@ class SqliteBackend(SqlBackend):
 
     def rows(self, sql: str, args: Sequence[Any] = (), *, is_short: bool = True) -> list[Any]:
         with self._lock:
-            return self._guarded(lambda: self._open().execute(sql, args).fetchall())  # type: ignore[no-any-return]
+            return self._guarded(lambda: _fetched(self._open(), sql, args))  # type: ignore[no-any-return]
 
     def write(self, work: Callable[[Execute], Any]) -> Any:
         def transaction() -> Any:
             connection = self._open()
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                done = work(lambda sql, args: connection.execute(sql, args).fetchall())
+            try:  # an exception of a signal handler may come between any two calls
+                connection.execute("BEGIN IMMEDIATE")
+                done = work(partial(_fetched, connection))
                 connection.execute("COMMIT")
                 self._sync()
                 return done
@@ -278,23 +281,23 @@ class SqliteBackend(SqlBackend):
 
     def news(self, experiment: int, after: str, upto: str | None = None) -> News:
         limit = READ_AT_ONCE
-        found = self.rows(NEWS, (experiment, int(after), 2**62 if upto is None else int(upto), limit))
+        found = self.rows(NEWS, (experiment, _seq(after), 2**62 if upto is None else _seq(upto), limit))
         fold = found.pop()[0] if found and found[-1][1] is None else 0  # no event is without a kind
         return News(found, str(found[-1][0]) if found else after, len(found) == limit, int(fold))
 
     def contains(self, horizon: str, other: str) -> bool:
         try:
-            return int(horizon) >= int(other)
-        except ValueError:  # a damaged row
+            return _seq(horizon) >= _seq(other)
+        except StoreError:
             return False
 
     def order(self, experiment: int, horizons: Iterable[str]) -> dict[str, int]:
-        return {horizon: int(horizon) for horizon in horizons}
+        return {horizon: _seq(horizon) for horizon in horizons}
 
     within = "seq <= ?"
 
     def within_args(self, horizon: str) -> tuple[Any, ...]:
-        return (int(horizon),)
+        return (_seq(horizon),)
 
     def horizon_before(self, experiment: int, time: float) -> str:
         sql = "SELECT coalesce(min(seq) - 1, (SELECT max(seq) FROM bootleader_events WHERE experiment = ?)) FROM "
@@ -315,7 +318,40 @@ class SqliteBackend(SqlBackend):
             AND NOT EXISTS (SELECT 1 FROM bootleader_events v WHERE v.experiment = d.experiment
                 AND v.decision = d.decision AND v.version = 1 AND v.seq <= ?)
         """
-        return self.rows(sql, (experiment, int(horizon), arm, int(horizon)))
+        return self.rows(sql, (experiment, _seq(horizon), arm, _seq(horizon)))
+
+    def problems(self, experiment: int) -> list[str]:
+        found = super().problems(experiment)
+        fold = self.fold(experiment)
+        first = 1 if fold is None else _seq(fold.horizon) + 1
+        sql = "SELECT count(*), coalesce(max(seq), 0) FROM bootleader_events WHERE experiment = ? AND seq >= ?"
+        ((count, last),) = self.rows(sql, (experiment, first))
+        if count and last - first + 1 != count:
+            found.append(f"{last - first + 1 - count} of the events {first} to {last} are missing")
+        return found + [f"SQLite: {text}" for (text,) in self.rows("PRAGMA integrity_check(10)") if text != "ok"]
+
+
+def _seq(horizon: str) -> int:
+    """The number of the last event of a horizon."""
+    try:
+        return int(horizon)
+    except ValueError:
+        raise StoreError(f"the horizon {shown(horizon)} is damaged", "damaged") from None
+
+
+def _fetched(connection: apsw.Connection, sql: str, args: Sequence[Any]) -> list[Any]:
+    """All rows of a query."""
+    try:
+        return connection.execute(sql, args).fetchall()
+    except UnicodeDecodeError:  # a damaged text: as bytes it can be read, and its checksum tells
+        columns = [f"c{place}" for place in range(len(connection.execute(sql, args).get_description()))]
+        parts = [f"typeof({name}), iif(typeof({name}) = 'text', CAST({name} AS BLOB), {name})" for name in columns]
+        sql = f"WITH found ({', '.join(columns)}) AS ({sql}) SELECT {', '.join(parts)} FROM found"
+        return [tuple(map(_decoded, row[::2], row[1::2])) for row in connection.execute(sql, args)]
+
+
+def _decoded(kind: str, value: Any) -> Any:
+    return value.decode("utf-8", "replace") if kind == "text" else value
 
 
 def cause_of(path: Path, error: Exception) -> str:

@@ -18,12 +18,13 @@ from bootleader.store._exact_sums import ExactMoments, ExactSums, FadingSums
 from bootleader.store._model_sums import LoggedContext, ModelSums, vector_of
 from bootleader.store._settings import Settings
 
-FORMAT: Final = 1  # of a snapshot
+# Of a snapshot. What users named is JSON in it: msgpack has no integers beyond 64 bits, and no half surrogates.
+FORMAT: Final = 4
 HOLDOUT, ELSEWHERE = int(Side.HOLDOUT), int(Side.ELSEWHERE)
 DECISION, CHANGE, ASSIGNMENT = int(Kind.DECISION), int(Kind.CHANGE), int(Kind.ASSIGNMENT)
 VALUES: Final = frozenset({Kind.REWARD, Kind.AMENDMENT, Kind.ADDITION, Kind.WITHDRAWAL})
 
-WITH_MODELS: Final = 3
+WITH_MODELS: Final = 5
 MANY: Final = 40  # values from which on it is faster to add them together
 CHECKSUM_BYTES: Final = 16  # of a snapshot
 Row = Sequence[Any]  # seq, the core columns, detail, context
@@ -352,8 +353,8 @@ class State:
             None if self.sides is None else [side.to_plain() for side in self.sides],
             [
                 [
-                    arm.name, arm.metadata, arm.noise_sd, arm.later, arm.active, arm.removed, arm.decisions,
-                    arm.rewarded, arm.sums.to_plain(), arm.history,
+                    json.dumps([arm.name, arm.metadata]), arm.noise_sd, arm.later, arm.active, arm.removed,
+                    arm.decisions, arm.rewarded, arm.sums.to_plain(), arm.history,
                     None if arm.waiting is None else sorted(arm.waiting.when.items()),
                 ]
                 for arm in self.arms
@@ -361,7 +362,9 @@ class State:
         ]  # fmt: skip
         if self.features is not None:
             models = [None if arm.model is None else arm.model.to_plain() for arm in self.arms]
-            body.append([self.features.as_plain(), None if self.shared is None else self.shared.to_plain(), models])
+            body.append(
+                [json.dumps(self.features.as_plain()), None if self.shared is None else self.shared.to_plain(), models]
+            )
         packed = msgspec.msgpack.encode([FORMAT if self.features is None else WITH_MODELS, body])
         return _checksum(packed, beside) + packed
 
@@ -379,7 +382,8 @@ class State:
         state = cls(settings)
         state.rounds, state.changes, state.events, sides, arms, *contexts = body
         state.sides = None if sides is None else [ExactSums.from_plain(side) for side in sides]
-        for place, (name, metadata, noise_sd, later, *rest) in enumerate(arms):
+        for place, (text, noise_sd, later, *rest) in enumerate(arms):
+            name, metadata = json.loads(text)
             tally = ArmTally(place, name, metadata, noise_sd, later, settings)
             tally.active, tally.removed, tally.decisions, tally.rewarded, sums, tally.history, waiting = rest
             half_life = settings.half_life
@@ -394,10 +398,10 @@ class State:
         state.version = 1
         return state
 
-    def _restore_models(self, features: Sequence[Any], shared: Any, models: Sequence[Any]) -> None:
+    def _restore_models(self, features: str, shared: Any, models: Sequence[Any]) -> None:
         given, half_life = self.settings.features, self.settings.half_life
         assert given is not None
-        self.features = Features.from_plain(features, given.intercept, given.of_arms)
+        self.features = Features.from_plain(json.loads(features), given.intercept, given.of_arms)
         self.shared = None if shared is None else ModelSums.from_plain(shared, half_life)
         for arm, model in zip(self.arms, models, strict=True):
             arm.model = None if model is None else ModelSums.from_plain(model, half_life)

@@ -91,7 +91,8 @@ class Store:
 
     def _checked_time(self) -> float:
         """The time, or ``TypeError`` or ``ValueError`` if the clock returns none."""
-        return real("the time of the clock", self._given_clock(), "a finite number of seconds")
+        # Minus zero is zero: SQLite does not keep its sign, and a checksum would.
+        return real("the time of the clock", self._given_clock(), "a finite number of seconds") + 0.0
 
     def __enter__(self) -> Store:
         return self
@@ -176,8 +177,8 @@ class Store:
         text = settings.to_json()
         try:
             found = self._backend.create(name, text, [first, *more], now)
-        except DuplicateKey:
-            made = self._backend.find(name)  # by this very call, if the answer to a commit was lost
+        except DuplicateKey as error:
+            made = self._backend.find(name) if error.may_be_own else None  # the answer to a commit may have been lost
             if made is None or (made.settings, made.created) != (text, now):
                 raise StoreError(
                     f"there is an experiment {shown(name)} already: open it, or remove it", "exists"
