@@ -182,3 +182,45 @@ def overtake_units(button, other, monkeypatch) -> None:
 def test_a_lag_that_is_none(lag):
     with pytest.raises((TypeError, ValueError), match="max_lag"):
         bl.Store("sqlite://", max_lag=lag)
+
+
+@pytest.fixture(params=["alone", "contended"])
+def page(store, request, monkeypatch):
+    """An experiment with contexts, whose process does not read the log before it decides."""
+    features = bl.Features(device=["mobile", "desktop"])
+    page = store.create("page", bl.AdaptiveLinReBoot(), ["short", "long"], features=features, seed=1)
+    for device in ("mobile", "desktop") * 6:
+        page.reward(page.decide(context={"device": device}).id, 1.0)
+    replica = page._writer._replica
+    if request.param == "contended":
+        replica.note_overtaken()
+        monkeypatch.setattr(type(replica), "is_recent", lambda replica, max_lag: True)
+    assert replica.is_contended == (request.param == "contended")
+    assert replica.is_alone == (request.param == "alone")
+    return page
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["by another process", "by this one"])
+def test_a_category_that_was_added_is_known_at_once(store_url, page, own):
+    with bl.Store(store_url) as other:
+        (page if own else other.open("page")).add_category("device", "tablet")
+        assert page.decide(context={"device": "tablet"}).arm in {"short", "long"}
+        with pytest.raises(ValueError, match="device"):
+            page.decide(context={"device": "watch"})
+
+
+def test_an_arm_with_features_that_was_added_or_removed_is_known_at_once(store, store_url, monkeypatch):
+    features = bl.Features(price=float, of_arms=True)
+    page = store.create("page", bl.AdaptiveLinReBoot(), ["short", "long"], features=features, seed=1)
+    both = {"short": {"price": 1.0}, "long": {"price": 2.0}}
+    for _ in range(12):
+        page.reward(page.decide(context=both).id, 1.0)
+    replica = page._writer._replica
+    replica.note_overtaken()
+    monkeypatch.setattr(type(replica), "is_recent", lambda replica, max_lag: True)
+    with bl.Store(store_url) as other:
+        theirs = other.open("page")
+        theirs.add_arm("gold")
+        assert page.decide(context={**both, "gold": {"price": 3.0}}).id
+        theirs.remove_arm("gold")
+        assert page.decide(context=both).id

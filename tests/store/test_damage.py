@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 import bootleader as bl
@@ -148,3 +150,79 @@ def test_a_damaged_row_keeps_no_other_reward_from_being_written(store_url, butto
         change(theirs, "UPDATE bootleader_events SET arm = 1 - arm WHERE kind = 1 AND seq > 8")
     assert reason_of(button.summary) == "damaged"
     assert button.reward(decision.id, 5.0) == bl.Receipt.ARM_REMOVED
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"), [("unit", 1), ("event", 2), ("seen", 1), ("detail", 1), ("decision", 1), ("decision", 2)]
+)
+def test_a_text_that_is_no_utf_8(tmp_path, column, kind):
+    """SQLite does not look at what it stores. The row is named, and the rest is readable."""
+    url = f"sqlite:///{tmp_path}/store.db"
+    button = bl.Store(url).create("button", bl.UCB1(), ["blue", "green"], seed=1)
+    ids = [button.decide(unit=f"unit-{k}").id for k in range(3)]
+    button.reward(ids[0], 1.0, event="order-1")
+    first = f"(SELECT min(seq) FROM bootleader_events WHERE kind = {kind})"
+    change(button, f"UPDATE bootleader_events SET {column} = CAST(x'61f5' AS TEXT) WHERE seq = {first}")
+    fresh = bl.Store(url).open("button")
+    check = fresh.check()
+    assert not check
+    assert "damaged" in str(check)
+    table = fresh.log(events=True)
+    assert table["damaged"].sum() == 1
+    assert len(fresh.log()) == (2 if kind == 1 else 3)
+    for call in (fresh.fold, fresh.export):
+        assert reason_of(call, *([time.time() + 5.0] if call == fresh.fold else [])) == "damaged"
+
+
+def test_settings_and_names_that_are_no_utf_8(tmp_path):
+    url = f"sqlite:///{tmp_path}/store.db"
+    with bl.Store(url) as store:
+        button = store.create("button", bl.UCB1(), ["blue", "green"], seed=1)
+        store.create("other", bl.UCB1(), ["blue", "green"], seed=1)
+        change(button, "UPDATE bootleader_experiments SET settings = CAST(x'61f5' AS TEXT) WHERE name = 'button'")
+        assert reason_of(store.open, "button") == "damaged"
+        change(button, "UPDATE bootleader_experiments SET name = CAST(x'61f5' AS TEXT) WHERE name = 'button'")
+        assert store.list() == ["a\ufffd", "other"]
+        assert store.open("other").decide().id
+
+
+@pytest.mark.parametrize("version", [-124, 0])
+def test_a_damaged_version_of_the_tables(store_url, button, version):
+    change(button, f"UPDATE bootleader_schema SET version = {version}")
+    assert reason_of(bl.Store, store_url) == "damaged"
+
+
+def test_an_event_that_was_moved_past_a_fold_is_found(store_url, button):
+    for _ in range(4):
+        button.reward(button.decide().id, 1.0)
+    kept = button.decide().id
+    button.reward(kept, 1.0)
+    button.fold(time.time() + 5.0)
+    place = "seq" if store_url.startswith("sqlite") else "txn"
+    change(button, f"UPDATE bootleader_events SET {place} = {place} + 67108864 WHERE kind = 2")
+    check = button.check()
+    assert not check
+    assert ("are missing" if place == "seq" else "has not begun") in str(check)
+
+
+def test_an_event_that_is_missing_is_found(tmp_path):
+    button = bl.Store(f"sqlite:///{tmp_path}/store.db").create("button", bl.UCB1(), ["blue", "green"], seed=1)
+    for _ in range(4):
+        button.reward(button.decide().id, 1.0)
+    assert button.check()
+    change(button, "DELETE FROM bootleader_events WHERE seq = 7")
+    assert "1 of the events 1 to 9 are missing" in str(button.check())
+
+
+def test_a_wrong_number_of_changes_is_found(button):
+    change(button, "UPDATE bootleader_experiments SET changes = 77")
+    assert "the number of changes of the experiment is 77 and should be 1" in str(button.check())
+
+
+def test_a_damaged_row_is_not_exported(store):
+    rules = bl.Traffic(sticky=True)
+    button = store.create("button", bl.UCB1(), ["blue", "green"], traffic=rules, seed=1)
+    for k in range(3):
+        button.decide(unit=f"unit-{k}")
+    change(button, "UPDATE bootleader_events SET probability = 0.125 WHERE unit = 'unit-1'")
+    assert reason_of(button.export) == "damaged"

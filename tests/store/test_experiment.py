@@ -417,3 +417,15 @@ def test_an_export_is_of_one_moment(store, store_url, button, moment, monkeypatc
     assert agent.reward(second.id, 1.0) == Receipt.COUNTED
     with pytest.raises(LookupError):
         agent.reward(first.id, 3.0)
+
+
+@pytest.mark.parametrize("half_life", [None, 20.0])
+def test_first_rewards_on_their_way_count_with_a_half_life_too(memory, half_life):
+    """A reward that has faded is a reward: arm a has one and waits for the other, so it is b's turn."""
+    button = memory.create("button", bl.AdaptiveReBoot(), ["a", "b"], seed=1, half_life=half_life)
+    agent = bl.Agent(bl.AdaptiveReBoot(), ["a", "b"], seed=1, half_life=half_life)
+    for one in (button, agent):
+        made = [one.decide(arm=arm, probability=0.5) for arm in "aab"]
+        one.reward(made[0].id, 1.0)
+        assert dict(one.probabilities()) == {"a": 0.0, "b": 1.0}
+    assert dict(button.export().probabilities()) == {"a": 0.0, "b": 1.0}

@@ -13,6 +13,7 @@ import pytest
 
 import bootleader as bl
 from bootleader import Receipt, StoreError
+from bootleader.store import _replica
 from bootleader.store._events import Core, Kind, Rest, new_event
 from bootleader.store._sqlite import SqliteBackend
 from tests.helpers import LONGEST_WAIT
@@ -350,3 +351,58 @@ def test_a_worker_that_was_asleep_for_a_day(store, store_url):
         assert asleep.audit(decision.id).agrees
         assert asleep._writer.replica().state.to_bytes() == button._writer.replica().state.to_bytes()
     assert button.check()
+
+
+def test_two_calls_at_the_same_time_of_the_clock(store_url, monkeypatch):
+    """Two additions without an event id are alike in every column; both count."""
+    with bl.Store(store_url, clock=lambda: 1.7e9) as one, bl.Store(store_url, clock=lambda: 1.7e9) as two:
+        button = created(one)
+        theirs, writer = two.open("button"), button._writer
+        decision = button.decide().id
+        append = writer.append
+
+        def overtaken(event, changes):
+            monkeypatch.undo()
+            assert theirs.add(decision, 10.0) == Receipt.COUNTED
+            return append(event, changes)
+
+        monkeypatch.setattr(writer, "append", overtaken)
+        assert button.add(decision, 10.0) == Receipt.COUNTED
+        assert button.log()["reward"].tolist() == [20.0]
+        append_change = writer.backend.append_change
+
+        def too_late(experiment, event):
+            monkeypatch.undo()
+            theirs.add_arm("gold")
+            append_change(experiment, event)
+
+        monkeypatch.setattr(writer.backend, "append_change", too_late)
+        with pytest.raises(ValueError, match="already here"):
+            button.add_arm("gold")
+        one.create("second", bl.UCB1(), ["a", "b"], seed=1)
+        assert reason_of(one.create, "second", bl.UCB1(), ["c", "d"], seed=1) == "exists"
+
+
+def test_a_clock_that_shows_minus_zero(store_url):
+    with bl.Store(store_url, clock=lambda: -0.0) as store:
+        button = created(store)
+        button.reward(button.decide().id, 1.0)
+        assert button.check(), str(button.check())
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"blue": 10**30}, {"blue": {"x": "\ud83d"}}, {"blue": [2**64]}, ["\ud83d"]],
+    ids=["large", "half", "64", "name"],
+)
+def test_metadata_and_names_that_are_hard_to_pack(store, store_url, odd, monkeypatch):
+    monkeypatch.setattr(_replica, "SNAPSHOT_EVENTS", 5)
+    arms = {**(odd if isinstance(odd, dict) else dict.fromkeys(odd)), "green": None}
+    button = store.create("button", bl.ReBoot(sigma_a=1.5), arms, seed=1)
+    for _ in range(10):
+        button.reward(button.decide().id, 1.0)
+    assert len(button._writer.backend.snapshots(button._writer.found.id)) > 0
+    assert button.check(), str(button.check())
+    assert button.fold(time.time() + 5.0) > 0
+    with bl.Store(store_url) as other:
+        assert other.open("button").arms == arms

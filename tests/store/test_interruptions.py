@@ -184,3 +184,36 @@ def test_a_receipt_after_an_interruption_knows_that_the_arm_was_removed(store, s
     receipts = {arm: button.reward(decision, 1.0) for decision, arm in arms.items()}
     assert receipts["blue"] == bl.Receipt.ARM_REMOVED
     assert receipts["green"] == bl.Receipt.COUNTED
+
+
+def test_a_transaction_that_was_interrupted_as_it_began(tmp_path):
+    """It would hold the lock of the file, and swallow what is acknowledged afterwards."""
+    url = f"sqlite:///{tmp_path}/store.db"
+    with bl.Store(url, timeout=2.0) as store, bl.Store(url, timeout=2.0) as other:
+        button = created(store)
+
+        def after_begin(frame, event, arg):
+            if event == "c_return" and arg.__name__ == "execute" and frame.f_code.co_name == "transaction":
+                sys.setprofile(None)
+                raise Interruption
+
+        sys.setprofile(after_begin)
+        try:
+            with pytest.raises(Interruption):
+                button.pause_arm("blue")
+        finally:
+            sys.setprofile(None)
+        assert button.paused == []
+        decision = button.decide()
+        assert other.open("button").decide().id
+        assert decision.id in set(other.open("button").log()["id"])
+
+
+def test_a_transaction_that_an_exception_left_open(tmp_path):
+    """As if the exception had come in the middle of the rollback."""
+    with bl.Store(f"sqlite:///{tmp_path}/store.db", timeout=2.0) as store:
+        button = created(store)
+        store._backend._connection.execute("BEGIN IMMEDIATE")
+        decision = button.decide()
+        with bl.Store(f"sqlite:///{tmp_path}/store.db", timeout=2.0) as other:
+            assert decision.id in set(other.open("button").log()["id"])

@@ -7,6 +7,7 @@ import signal
 import threading
 from functools import partial
 
+import psycopg
 import pytest
 
 import bootleader as bl
@@ -239,3 +240,42 @@ def test_a_session_that_an_administrator_ends(server, call):
         calls = {"decide": button.decide, "reward": partial(button.reward, decision.id, 1.0), "summary": button.summary}
         calls[call]()
         assert button.check()
+
+
+@pytest.mark.parametrize("call", ["add", "withdraw", "reward", "decide"])
+def test_an_answer_that_is_lost_while_the_experiment_is_changed(server, monkeypatch, call):
+    """The second attempt writes nothing, because of the change, and not because the first has written nothing."""
+    url = server.new_database()
+    with bl.Store(url) as store, bl.Store(url) as other:
+        button = created(store)
+        theirs = other.open("button")
+        decision = theirs.decide().id
+        if call == "withdraw":
+            theirs.reward(decision, 3.0)
+        execute, broken = Statements.execute, []
+
+        def breaks(statements, sql, args):
+            done = execute(statements, sql, args)
+            if sql.startswith("INSERT INTO bootleader_events") and not broken:
+                broken.append(True)
+                theirs.add_arm("gold")
+                raise psycopg.OperationalError("the connection was lost")
+            return done
+
+        if call == "decide":
+            button.decide()
+            button._writer._replica.note_overtaken()
+            monkeypatch.setattr(button._writer._replica, "is_recent", lambda max_lag: True)
+        monkeypatch.setattr(Statements, "execute", breaks)
+        if call == "decide":
+            button.decide()
+        else:
+            arguments = {"add": (5.0,), "withdraw": (), "reward": (5.0,)}[call]
+            assert getattr(button, call)(decision, *arguments) == Receipt.COUNTED
+        monkeypatch.undo()
+        assert broken
+        log = button.log().set_index("id")["reward"]
+        assert len(log) == (3 if call == "decide" else 1)
+        if call in {"add", "reward"}:
+            assert log[decision] == 5.0
+        assert button.check(), str(button.check())

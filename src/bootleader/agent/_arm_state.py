@@ -29,9 +29,9 @@ class ArmState:
     added_later: bool = False  # not one of the arms that the agent began with
 
     @property
-    def expected(self) -> float:
-        """Its count when all rewards that are on their way have come."""
-        return self.count + self.in_flight + len(self.awaited)
+    def expected(self) -> int:
+        """Number of its rewards, without any half-life, when all that are on their way have come."""
+        return self.rewards + self.in_flight + len(self.awaited)
 
     @property
     def mean(self) -> float:

@@ -200,7 +200,7 @@ class Chooser:
             arm, waits = learner.arms[slot], tally.waiting
             arm.active, arm.last = tally.active, rounds
             arm.in_flight = tally.decisions - tally.rewarded if waits is None else waits.since(earliest)
-            if arm.active and arm.rewards + arm.in_flight < needed:  # a count may have faded
+            if arm.active and arm.expected < needed:
                 lacking.append(slot)
         learner.rounds, learner.initial, learner.stale = rounds, InitialPulls(lacking), True
         return learner

@@ -251,10 +251,10 @@ class FadingSums:
         return step_weight(round_, self.half_life)
 
     def moments(self, now: int, least: int = 0) -> ExactMoments:
-        """Moments as of round ``now``; the count is at least ``least`` where there are as many values."""
+        """Moments as of round ``now``; the count is at least ``least``, or the number of values if that is less."""
         total, unit = self._total(now)
-        weight = total.powers[0]
-        if self.number >= least and weight < least * unit:
+        weight, least = total.powers[0], min(least, self.number)
+        if weight < least * unit:
             return total.moments(weight, least)
         return total.moments(unit)
 

@@ -356,18 +356,12 @@ class PostgresBackend(SqlBackend):
         return dict(self.rows(sql, (experiment, list(events))))
 
     def problems(self, experiment: int) -> list[str]:
-        sql = "SELECT seq, pg_current_snapshot()::text FROM bootleader_events WHERE experiment = ? AND txn >= ?::bigint"
-        following = next_transaction(self.rows, self._offset)
-        late = self.rows(sql, (experiment, following))
-        # Those that were committed since are in the newer snapshot of this query.
-        return super().problems(experiment) + [
-            f"event {seq} is of a transaction that has not begun"
-            for seq, text in late
-            if not self.rows(
-                "SELECT 1 FROM bootleader_events WHERE experiment = ? AND seq = ? AND txn < ?::bigint",
-                (experiment, seq, Horizon.of(text, self._offset).xmax),
-            )
-        ]
+        sql = """
+            SELECT seq FROM bootleader_events
+            WHERE experiment = ? AND txn >= split_part(pg_current_snapshot()::text, ':', 2)::bigint + ?::bigint
+        """
+        late = self.rows(sql, (experiment, self._offset))
+        return super().problems(experiment) + [f"event {seq} is of a transaction that has not begun" for (seq,) in late]
 
     # What PostgreSQL does in another way ---------------------------------------------------------------------------
 
