@@ -192,17 +192,17 @@ def test_a_damaged_version_of_the_tables(store_url, button, version):
     assert reason_of(bl.Store, store_url) == "damaged"
 
 
-def test_an_event_that_was_moved_past_a_fold_is_found(store_url, button):
-    for _ in range(4):
+def test_an_event_that_was_moved_past_a_fold_is_found(tmp_path):
+    """In SQLite the events have successive numbers. PostgreSQL's transactions have gaps, which say nothing."""
+    url = f"sqlite:///{tmp_path}/store.db"
+    button = bl.Store(url).create("button", bl.UCB1(), ["blue", "green"], seed=1)
+    for _ in range(5):
         button.reward(button.decide().id, 1.0)
-    kept = button.decide().id
-    button.reward(kept, 1.0)
     button.fold(time.time() + 5.0)
-    place = "seq" if store_url.startswith("sqlite") else "txn"
-    change(button, f"UPDATE bootleader_events SET {place} = {place} + 67108864 WHERE kind = 2")
-    check = button.check()
+    change(button, "UPDATE bootleader_events SET seq = seq + 67108864 WHERE kind = 2")
+    check = bl.Store(url).open("button").check()
     assert not check
-    assert ("are missing" if place == "seq" else "has not begun") in str(check)
+    assert "are missing" in str(check)
 
 
 def test_an_event_that_is_missing_is_found(tmp_path):

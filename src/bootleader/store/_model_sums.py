@@ -176,7 +176,8 @@ class ModelSums:
         if number == 0 or weight <= 0:
             return empty
         counts_as, factor = 1, 1.0
-        if fades and number >= least and weight < least * unit:
+        least = min(least, number)
+        if fades and weight < least * unit:
             factor = least * unit / weight  # as the count, which does not fade further
             unit, counts_as = weight, least
         found = _about_the_mean(products, unit, counts_as, empty.centred)  # type: ignore[arg-type]

@@ -355,14 +355,6 @@ class PostgresBackend(SqlBackend):
         sql = "SELECT event, decision FROM bootleader_events WHERE experiment = ? AND event = ANY(?::text[])"
         return dict(self.rows(sql, (experiment, list(events))))
 
-    def problems(self, experiment: int) -> list[str]:
-        sql = """
-            SELECT seq FROM bootleader_events
-            WHERE experiment = ? AND txn >= split_part(pg_current_snapshot()::text, ':', 2)::bigint + ?::bigint
-        """
-        late = self.rows(sql, (experiment, self._offset))
-        return super().problems(experiment) + [f"event {seq} is of a transaction that has not begun" for (seq,) in late]
-
     # What PostgreSQL does in another way ---------------------------------------------------------------------------
 
     def chains(self, experiment: int, decisions: Sequence[str]) -> dict[str, list[Event]]:
