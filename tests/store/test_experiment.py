@@ -429,3 +429,52 @@ def test_first_rewards_on_their_way_count_with_a_half_life_too(memory, half_life
         one.reward(made[0].id, 1.0)
         assert dict(one.probabilities()) == {"a": 0.0, "b": 1.0}
     assert dict(button.export().probabilities()) == {"a": 0.0, "b": 1.0}
+
+
+@pytest.mark.parametrize("maximize", [True, False])
+def test_the_comparison_with_the_holdout_moves_too(memory, maximize):
+    """From an agent to an experiment and back to an agent: the same verdict."""
+    rules = bl.Traffic(holdout=0.3, control="blue")
+    agent = bl.Agent(bl.AdaptiveReBoot(), ARMS, seed=1, traffic=rules, maximize=maximize)
+    rng = random.Random(1)
+    for k in range(300):
+        agent.reward(agent.decide(unit=f"unit-{k}").id, rng.gauss(5.0, 1.0))
+    before = agent.holdout_verdict()
+    button = memory.import_agent("button", agent)
+    again = button.export()
+    for other in (button.holdout_verdict(), again.holdout_verdict()):
+        for theirs, ours in zip(other.arms, before.arms, strict=True):
+            assert theirs.rewards == ours.rewards > 50
+            assert theirs.mean == pytest.approx(ours.mean, rel=1e-12)
+            assert theirs.effective_number == pytest.approx(ours.effective_number, rel=1e-9)
+    for one in (button, again):
+        one.reward(one.decide(unit="unit-1").id, 5.0)
+        assert sum(side.rewards for side in one.holdout_verdict().arms) == 301
+    assert button.check(), str(button.check())
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.1])
+def test_estimated_probabilities_have_standard_errors(memory, floor):
+    """As an agent's: Giro's choices are drawn many times."""
+    button = memory.create("button", bl.Giro(), ARMS, seed=1, traffic=bl.Traffic(floor=floor))
+    for arm, value in zip(ARMS * 3, range(9), strict=True):
+        button.reward(button.decide(arm=arm).id, 0.1 * value)
+    button.pause_arm("red")
+    found, agent = button.probabilities(), button.export().probabilities()
+    assert found.method == agent.method == "monte carlo"
+    assert found.standard_error.keys() == set(ARMS)
+    assert found.standard_error["red"] == 0.0
+    for arm in ("blue", "green"):
+        policy, rest = (found[arm] - floor) / (1.0 - 2.0 * floor), 1.0 - 2.0 * floor
+        error = rest * (policy * (1.0 - policy) / 1000) ** 0.5
+        assert 0.0 < found.standard_error[arm] == pytest.approx(error, rel=0.2)
+    assert button.decide().standard_error == pytest.approx(found.standard_error["blue"], rel=0.2)
+
+
+def test_the_control_of_a_holdout_is_not_paused(memory):
+    """As with an agent: units of the holdout would still get it."""
+    button = memory.create("button", bl.UCB1(), ARMS, traffic=bl.Traffic(holdout=0.1, control="blue"))
+    for call, what in ((button.pause_arm, "paused"), (button.remove_arm, "removed")):
+        with pytest.raises(ValueError, match=f"control of the holdout and cannot be {what}"):
+            call("blue")
+    button.pause_arm("red")

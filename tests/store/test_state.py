@@ -164,7 +164,7 @@ def test_arms_are_chosen_as_often_as_their_probabilities_say(memory):
         experiment.learn_summary(arm, 30, mean, 1.0)
     chooser = experiment._writer.replica().chooser
     choices = [chooser.choose(f"decision-{k}", None, 0.0) for k in range(4_000)]
-    _, chances = chooser.final(0.0)
+    chances = chooser.final(0.0).chances
     counts = np.bincount([choice.arm for choice in choices], minlength=3)
     assert stats.chisquare(counts, 4_000 * np.array(chances)).pvalue > 0.001
     assert all(choice.probability == chances[choice.arm] for choice in choices)

@@ -17,6 +17,7 @@ from bootleader.agent._shared_learner import SharedLearner
 from bootleader.agent.agent import Agent
 from bootleader.agent.traffic import Traffic
 from bootleader.store._events import Core, Event, Kind, Rest, Side, new_event
+from bootleader.store._exact_sums import ExactSums
 from bootleader.store._model_sums import LoggedContext, plain_model
 from bootleader.store._rewards import LONGEST_UNIT, checked_id
 from bootleader.store._settings import Settings
@@ -79,8 +80,13 @@ def imported(agent: Any, traffic: Traffic | None) -> tuple[Settings, dict[str, A
             )
             for place, (unit, kept) in enumerate(ledger.units.items())
         ]
-    change = {"change": "create", "arms": arms, "rounds": rounds, "learnt": learnt}
-    return settings, {**change, "models": models} if models else change, events
+        sides = [
+            [side.rewards, side.count, side.mean, side.rss, side.third, side.fourth]
+            for side in agent._sides
+            if settings.holds_out
+        ]
+    change = {"change": "create", "arms": arms, "rounds": rounds, "learnt": learnt, "models": models, "sides": sides}
+    return settings, change, events
 
 
 def _models(agent: Agent, states: list[ArmState]) -> list[Any]:
@@ -125,6 +131,7 @@ def exported(writer: Writer) -> Agent:
         playing = state.playing
         removed = [arm.name for arm in state.arms if arm.removed and arm.name not in {other.name for other in playing}]
         rounds = state.rounds
+        sides = [_side(side) for side in state.sides or ()]
         models = (learner.model, learner.laws) if isinstance(learner, SharedLearner) else (None, learner.laws)
     logged.bring_to(horizon, began, writer)
     if backend.fold_position(experiment) != fold:  # rewards that came meanwhile may be gone from the log: begin anew
@@ -148,6 +155,7 @@ def exported(writer: Writer) -> Agent:
         if event.arm in slots:
             kept = Assignment(playing[slots[event.arm]].name, event.time, event.probability, None)
             agent._ledger.units[unit] = kept
+    agent._sides[:] = sides
     agent._removed = dict.fromkeys(removed)
     filled = agent._learner
     filled.arms, filled.rounds, filled.stale = states, rounds, True
@@ -161,6 +169,14 @@ def exported(writer: Writer) -> Agent:
             filled.laws = Laws.none(laws.pooled, rounds)
     filled.commit([])
     return Agent.from_json(agent.to_json(), policies=[type(settings.policy)], max_size=2**62)
+
+
+def _side(sums: ExactSums) -> ArmState:
+    """One side of the comparison with the holdout."""
+    count, mean, rss, third, fourth = sums.moments()
+    return ArmState(
+        count=count, anchor=mean, rss=rss, third=third, fourth=fourth, rewards=sums.number
+    )  # fmt: skip
 
 
 class _OpenDecisions:

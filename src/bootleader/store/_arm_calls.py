@@ -104,7 +104,7 @@ class ArmCalls:
         StoreError
             If there is no such arm.
         ValueError
-            If it is already paused.
+            If it is already paused, or the control of the holdout.
         """
         self._set_active(name, False)
 
@@ -130,6 +130,8 @@ class ArmCalls:
             arm = state.named(name)
             if arm.active == active:
                 raise ValueError(f"arm {shown(name)} is {'not paused' if active else 'already paused'}")
+            if not active:
+                self._writer.check_control(arm, "paused")
             self._writer.check_floor(state, 1 if active else -1)
             return {"change": "resume_arm" if active else "pause_arm", "arm": arm.number}
 
@@ -153,7 +155,7 @@ class ArmCalls:
 
         def change(state: State) -> dict[str, Any]:
             arm = state.named(name)
-            self._writer.check_control(arm)
+            self._writer.check_control(arm, "removed")
             return {"change": "remove_arm", "arm": arm.number}
 
         self._writer.append_change(change)

@@ -38,6 +38,7 @@ class Choice(NamedTuple):
     probability: float | None
     origin: str
     side: Side = Side.BANDIT
+    standard_error: float | None = None  # of the probability, if that is an estimate
 
 
 class FinalChances(NamedTuple):
@@ -46,6 +47,7 @@ class FinalChances(NamedTuple):
     version: int
     arms: list[ArmTally]
     chances: list[float]
+    errors: list[float] | None  # standard errors, if the probabilities are estimates
 
 
 class Expected(NamedTuple):
@@ -83,15 +85,16 @@ class Chooser:
         key = self._key(decision)
         if not settings.probabilities:
             return self._by_index(key, now)
-        arms, chances = self.final(now, key)
-        place = _drawn(chances, unit_interval(key))
-        return Choice(arms[place].number, chances[place], "chosen")
+        final = self.final(now, key)
+        place = _drawn(final.chances, unit_interval(key))
+        error = None if final.errors is None else final.errors[place]
+        return Choice(final.arms[place].number, final.chances[place], "chosen", standard_error=error)
 
-    def final(self, now: float, key: int | None = None) -> tuple[list[ArmTally], list[float]]:
-        """The active arms and the probabilities of the final choice among them, outside the holdout."""
+    def final(self, now: float, key: int | None = None) -> FinalChances:
+        """The probabilities of the final choice, outside the holdout."""
         cached = self._final
         if cached is not None and cached.version == self.state.version:
-            return cached.arms, cached.chances
+            return cached
         learner = self.learner(now)
         if key is not None and isinstance(
             learner, HistoryLearner | SharedLearner
@@ -99,7 +102,7 @@ class Chooser:
             learner.streams = _streams(key)
         final = self._computed_final(learner)
         self._final = None if self.depends_on_more else final
-        return final.arms, final.chances
+        return final
 
     def _computed_final(self, learner: Learner) -> FinalChances:
         traffic, arms = self.state.settings.traffic, [arm for arm in self._slots if arm.active]
@@ -109,7 +112,10 @@ class Chooser:
         if traffic is not None:
             chances = final_chances(learner, traffic, chances)
         found = [chance for chance, arm in zip(chances.values, self._slots, strict=True) if arm.active]
-        return FinalChances(self.state.version, arms, found)
+        errors = chances.errors
+        if errors is not None:
+            errors = [error for error, arm in zip(errors, self._slots, strict=True) if arm.active]
+        return FinalChances(self.state.version, arms, found, errors)
 
     # What is computed ahead of time --------------------------------------------------------------------------------
 
@@ -148,7 +154,7 @@ class Chooser:
             return
         before, version = expected.final.version, self.state.version
         if version == before + 1:
-            self._final = FinalChances(version, expected.final.arms, expected.final.chances)
+            self._final = expected.final._replace(version=version)
             if self._prepared_for == before:  # all other arms are as they were
                 self._learner.arms = expected.arms
                 self._arm_states[reward.arm] = expected.arm

@@ -135,7 +135,9 @@ class Writer:
                 replica.recent[decision_id] = event
                 if snapshot:
                     self._save_snapshot()
-                return Decision(decision_id, name, choice.probability, None, choice.side == Side.HOLDOUT)
+                return Decision(
+                    decision_id, name, choice.probability, choice.standard_error, choice.side == Side.HOLDOUT
+                )
         raise overtaken_error(f"the unit {shown(unit)}")
 
     def _decided(
@@ -375,11 +377,11 @@ class Writer:
         if self.settings.traffic is not None:
             self.settings.traffic.check_active(sum(arm.active for arm in state.playing) + change)
 
-    def check_control(self, arm: ArmTally) -> None:
-        """Raise if the holdout needs the arm."""
+    def check_control(self, arm: ArmTally, what: str) -> None:
+        """Raise if the holdout needs the arm, which is to be paused or removed."""
         traffic = self.settings.traffic
-        if traffic is not None and traffic.holdout > 0.0 and arm.name == traffic.control:
-            raise ValueError(f"arm {shown(arm.name)} is the control of the holdout and cannot be removed")
+        if traffic is not None and self.settings.holds_out and arm.name == traffic.control:
+            raise ValueError(f"arm {shown(arm.name)} is the control of the holdout and cannot be {what}")
 
 
 def overtaken_error(what: str) -> StoreError:

@@ -106,6 +106,11 @@ class Settings:
         return self.learner().reward_range
 
     @property
+    def holds_out(self) -> bool:
+        """Whether some units always get the control."""
+        return self.traffic is not None and self.traffic.holdout > 0.0
+
+    @property
     def keeps_history(self) -> bool:
         """Whether the policy reads every reward, not their moments."""
         return isinstance(self.learner(), HistoryLearner)

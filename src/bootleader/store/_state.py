@@ -139,7 +139,7 @@ class State:
         self.needed = settings.learner().initial_pulls
         self.arms: list[ArmTally] = []
         self.rounds = self.changes = self.events = self.version = 0
-        holds_out = settings.traffic is not None and settings.traffic.holdout > 0.0
+        holds_out = settings.holds_out
         self.sides: list[ExactSums] | None = [ExactSums(), ExactSums()] if holds_out else None
         self.features, self.shared = settings.features, None
         if self.features is not None:
@@ -329,6 +329,9 @@ class State:
             if not history:
                 self.arms[arm].add_moments(number, ExactMoments(*moments), round_)
             self.arms_to_refresh.add(arm)
+        for side, (number, *moments) in enumerate(change.get("sides", ())):
+            if self.sides is not None:
+                self.sides[side].add_moments(number, ExactMoments(*moments))
         for arm, number, plain in change.get("models", ()):
             model = self.shared if arm is None else self.arms[arm].model
             assert model is not None

@@ -36,8 +36,8 @@ def summary(writer: Writer, context: Any = None) -> pd.DataFrame:
         names = [arm.name for arm in state.playing]
         chances = dict.fromkeys((arm.number for arm in state.playing), 0.0)
         if any(arm.active for arm in state.playing):
-            arms, found = replica.chooser.final(now)
-            chances.update({arm.number: chance for arm, chance in zip(arms, found, strict=True)})
+            final = replica.chooser.final(now)
+            chances.update({arm.number: chance for arm, chance in zip(final.arms, final.chances, strict=True)})
         learner = replica.chooser.learner(now)
         maximize, fades = state.settings.maximize, state.settings.half_life is not None
         if isinstance(learner, LinearLearner):

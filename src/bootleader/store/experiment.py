@@ -169,7 +169,8 @@ class Experiment(ArmCalls, LogCalls):
         Returns
         -------
         Probabilities
-            By name; 0 for paused arms.
+            By name; 0 for paused arms. For policies that keep every reward a Monte Carlo estimate, as of
+            :meth:`Agent.probabilities`.
 
         Raises
         ------
@@ -182,10 +183,12 @@ class Experiment(ArmCalls, LogCalls):
         with writer.lock:
             replica, now = writer.replica(), writer.clock()
             replica.chooser.look_at(writer.checked_context(replica.state, context), now)
-            arms, chances = replica.chooser.final(now)
-            found = dict.fromkeys((arm.name for arm in replica.state.playing), 0.0)
-            found.update({arm.name: chance for arm, chance in zip(arms, chances, strict=True)})
-            return Probabilities(found)
+            final, names = replica.chooser.final(now), [arm.name for arm in replica.state.playing]
+            active = [arm.name for arm in final.arms]
+            chances = dict.fromkeys(names, 0.0) | dict(zip(active, final.chances, strict=True))
+            if final.errors is None:
+                return Probabilities(chances)
+            return Probabilities(chances, dict.fromkeys(names, 0.0) | dict(zip(active, final.errors, strict=True)))
 
     # Rewards -------------------------------------------------------------------------------------------------------
 
