@@ -36,6 +36,8 @@ def test_a_file_counts_once_or_not_at_all(store_url, button, run_cli, tmp_path):
         (f"{ids[3]},nothing,order-7", "reward must be a number, got 'nothing'"),
         (f"{ids[3]},nan,order-7", "line 3"),
         (f"{ids[3]}", "too few columns"),
+        (f"{ids[3]},1,234.50,order-7", "line 3 of"),
+        (f"{ids[3]},1,order-7,50", "it has 4 fields, and the header 3: quote what has a separator"),
         (f"{ids[0]},0.5,order-9", "was used for"),
         (f"{ids[0]},0.5,order-1", "was used for"),
         (f"{ids[3]},2.0,order-9", "already has"),
@@ -102,7 +104,7 @@ def test_the_commands(store_url, button, run_cli, tmp_path, monkeypatch):
     assert run_cli("store", "check", "button", "--quick")[0] == 0
     assert run_cli("store", "export", "button")[0] == 0
     assert json.loads((tmp_path / "button.json").read_text())["rounds"] == 1
-    assert "2 events folded" in run_cli("store", "vacuum", "--experiment", "button", "--older-than", "-1")[1]
+    assert "2 events folded" in run_cli("store", "vacuum", "--experiment", "button", "--older-than", "0")[1]
     button._writer.backend.write(lambda execute: execute("UPDATE bootleader_events SET crc = 1", ()))
     assert run_cli("store", "check", "button")[0] == 1
 
@@ -122,6 +124,15 @@ def test_mistakes_on_the_command_line(run_cli, tmp_path, monkeypatch):
     status, _, err = run_cli("store", "reward", file, "--store", missing, "--experiment", "button")
     assert (status, "column 'decision'" in err) == (2, True)
     assert run_cli("store", "vacuum", "--store", missing, "--older-than", "3")[0] == 2
+    for given, said in (
+        (("--older-than", "-90", "--experiment", "button"), "must be a number of days, 0 or more"),
+        (("--experiment", "button"), "give --older-than DAYS too"),
+    ):
+        status, _, err = run_cli("store", "vacuum", "--store", missing, *given)
+        assert (status, said in err) == (2, True)
+    file = write(tmp_path / "rewards.csv", ["a,1,2"], header="decision,reward,reward")
+    status, _, err = run_cli("store", "reward", file, "--store", missing, "--experiment", "button")
+    assert (status, "must have one column 'reward'" in err) == (2, True)
 
 
 def test_a_file_whose_answer_was_lost(server, monkeypatch):

@@ -406,3 +406,27 @@ def test_metadata_and_names_that_are_hard_to_pack(store, store_url, odd, monkeyp
     assert button.fold(time.time() + 5.0) > 0
     with bl.Store(store_url) as other:
         assert other.open("button").arms == arms
+
+
+def test_threads_do_not_wait_one_after_the_other(tmp_path, monkeypatch):
+    """A call that waited for others longer than its timeout does not wait for the file as well."""
+    url, path = f"sqlite:///{tmp_path}/store.db", f"{tmp_path}/store.db"
+    with bl.Store(url, timeout=0.5) as store:
+        button = created(store)
+        decisions = [button.decide().id for _ in range(8)]
+        locked, waits = apsw.Connection(path), []
+        locked.execute("BEGIN IMMEDIATE")
+        wait = SqliteBackend._wait
+
+        def counted(backend):
+            handler = wait(backend)
+            return lambda number: (waits.append(number) if number == 0 else None, handler(number))[1]
+
+        monkeypatch.setattr(SqliteBackend, "_wait", counted)
+        store.close()  # the next call opens a connection with that handler
+        calls = [button.decide] * 4 + [partial(button.reward, decision, 1.0) for decision in decisions]
+        failed = at_once(*[partial(reason_of, call) for call in calls])
+        assert set(failed) == {"unavailable"}
+        assert len(waits) < len(calls)  # the others did not wait for the lock of the file
+        locked.execute("ROLLBACK")
+        assert button.reward(decisions[0], 1.0) == Receipt.COUNTED

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
+import pickle
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -232,3 +235,65 @@ def test_a_feature_that_is_not_there(memory):
     page = memory.create("page", bl.AdaptiveLinReBoot(), ["short", "long"], features=features)
     with pytest.raises(ValueError, match="feature must be one of 'device', got 'colour'"):
         page.add_category("colour", "red")
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_stores_and_experiments_are_not_copied(tmp_path, copied):
+    """A copy would close the file of the other one."""
+    url = f"sqlite:///{tmp_path}/shop.db"
+    store = bl.Store(url)
+    button = store.create("button", bl.AdaptiveReBoot(), ["blue", "green"])
+    button.decide()
+    with pytest.raises(TypeError, match=r"open it by its name in the other process, Store\(url\).open\('button'\)"):
+        copied(button)
+    with pytest.raises(TypeError, match="a Store of the same URL"):
+        copied(store)
+    with (tmp_path / "other.txt").open("w") as other:
+        button.decide()
+        store.close()
+        other.write("still open")
+
+
+def test_a_time_in_milliseconds_folds_nothing(memory):
+    button = memory.create("button", bl.AdaptiveReBoot(), ["blue", "green"])
+    for _ in range(5):
+        button.reward(button.decide().id, 1.0)
+    for before, error in ((time.time() * 1000.0, ValueError), ("yesterday", TypeError), (math.nan, ValueError)):
+        with pytest.raises(error, match="before must be"):
+            button.fold(before)
+    assert len(button.log(events=True)) == 11
+
+
+@pytest.mark.parametrize("url", ["sqlite:///", "sqlite", "sqlite:///a\0b", "sqlite:/shop.db"])
+def test_a_url_without_a_file_is_no_store_in_memory(url):
+    """Such as one whose file comes from a variable that is not set."""
+    with pytest.raises(ValueError, match="url must be like") as caught:
+        bl.Store(url)
+    assert "sqlite" in str(caught.value).partition("got")[2]
+
+
+def test_policies_are_a_list():
+    with pytest.raises(TypeError, match="policies must be a list of classes"):
+        bl.Store("sqlite://", policies=bl.UCB1)
+
+
+def test_what_a_conflict_advises(memory):
+    button = memory.create("button", bl.AdaptiveReBoot(), ["blue", "green"])
+    decision = button.decide().id
+    button.reward(decision, 45.0, event="order-1")
+    for call, said in (
+        (lambda: button.reward(decision, 46.0), "add.. adds a part, amend.. replaces the value"),
+        (
+            lambda: button.reward(decision, 45.0, event="order-2"),
+            "got reward 45.0 by event 'order-2'; add.. adds a part",
+        ),
+        (lambda: button.add(decision, 3.0, event="order-1"), "got addition 3.0; give each event an id of its own"),
+        (lambda: button.reward(decision, 46.0, event="order-1"), "got reward 46.0; give each event an id of its own"),
+    ):
+        with pytest.raises(StoreError, match=said) as caught:
+            call()
+        assert caught.value.reason == "conflict"
+    button.withdraw(decision)
+    with pytest.raises(StoreError, match=r"it was withdrawn: amend.. gives the decision another"):
+        button.reward(decision, 46.0)
+    assert button.reward(decision, 45.0, event="order-1") == bl.Receipt.REPEATED

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 import bootleader as bl
@@ -25,7 +27,7 @@ def calls_of(button, decision):
     yield lambda: button.reward_many([(decision, 5.0)])
     yield lambda: button.audit(decision)
     yield lambda: button.add_arm("red")
-    yield lambda: button.fold(1e12)
+    yield lambda: button.fold(time.time() + 60.0)
 
 
 @pytest.mark.parametrize("vacuumed", [False, True], ids=["removed", "vacuumed"])

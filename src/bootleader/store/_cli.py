@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 import time
@@ -151,7 +152,13 @@ def _vacuum(opened: Any, given: argparse.Namespace) -> int:
     if given.older_than is not None:
         if given.experiment is None:
             raise ValueError("--older-than folds events of an experiment: give --experiment NAME")
+        if not 0.0 <= given.older_than < math.inf:
+            raise ValueError(f"--older-than must be a number of days, 0 or more, got {given.older_than:g}")
         folded = opened.open(given.experiment).fold(time.time() - given.older_than * DAY)
         print(f"{folded:,} events folded into a snapshot")
+    elif given.experiment is not None:
+        raise ValueError(
+            "give --older-than DAYS too: without it, vacuum deletes removed experiments of the whole store"
+        )
     print(f"{opened.vacuum():,} events of removed experiments deleted")
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from bootleader._core.validation import real
 from bootleader.store._backend import Fold
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._ids import tag_and_number
@@ -13,18 +14,22 @@ if TYPE_CHECKING:
     from bootleader.store._experiment_writer import Writer
 
 ATTEMPTS: Final = 10  # of a fold that others overtake
+CLOCKS_DIFFER: Final = 3_600.0  # seconds: how far ahead the clocks of other machines may be
 AT_ONCE: Final = 5_000  # decisions whose rows are read at once
 
 
-def fold(writer: Writer, before: float) -> int:
+def fold(writer: Writer, before: Any) -> int:
     """Fold what is older than a time; return how many events were deleted.
 
     Kept are decisions without a reward, since one may come, those that assign an arm to a sticky unit, those of which
     something newer is in the log, and all changes of the experiment.
     """
+    time, now = real("before", before, "a time in seconds"), writer.clock()
+    if time > now + CLOCKS_DIFFER:
+        raise ValueError(f"before must be a time in the past, in seconds since 1970, got {time:g} at {now:.0f}")
     for _ in range(ATTEMPTS):
         try:
-            return _fold_once(writer, before)
+            return _fold_once(writer, time)
         except DuplicateKey:  # another process has folded meanwhile: begin with its fold
             continue
         except StoreError as error:

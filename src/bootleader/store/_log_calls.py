@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bootleader._core.validation import real
 from bootleader.store._decision_audit import Audit
 from bootleader.store._experiment_writer import Writer
 
@@ -178,7 +177,8 @@ class LogCalls:
     def fold(self, before: float) -> int:
         """Delete old events; what was learnt from them is kept, exactly, and no later decision changes.
 
-        Kept are decisions without a reward, since one may come, and what sticky units were given. The reward of a
+        Kept are decisions without a reward, since one may come, and, for every sticky unit, the decision that first
+        gave it its arm, with its reward. The reward of a
         folded decision can no longer be amended, and :meth:`audit` says that it was folded.
 
         Parameters
@@ -190,10 +190,15 @@ class LogCalls:
         -------
         int
             Number of events that were deleted.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``before`` is no time, or lies in the future, as one in milliseconds does.
         """
         from bootleader.store._folding import fold
 
-        return fold(self._writer, real("before", before, "a time in seconds"))
+        return fold(self._writer, before)
 
     def export(self) -> Agent:
         """The experiment as an agent of one process, with what was learnt and the open decisions.

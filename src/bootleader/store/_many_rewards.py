@@ -148,25 +148,29 @@ def read_file(path: str, decision: str, reward: str, event: str | None, accepted
             places = [_place(names, column, path) for column in (decision, reward)]
             if event is not None or "event" in names:
                 places.append(_place(names, event or "event", path))
-            rewards, lines = _parsed(csv.reader(file, delimiter=separator), places, path, accepted)
+            rewards, lines = _parsed(csv.reader(file, delimiter=separator), places, len(names), path, accepted)
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} must be text in UTF-8: {error}; nothing was counted") from None
     return RewardFile(path, rewards, lines)
 
 
 def _place(names: list[str], column: str, path: str) -> int:
-    if column.lower() not in names:
-        raise ValueError(f"{path} must have a column {column!r}, got {', '.join(names) or 'nothing'}")
+    if names.count(column.lower()) != 1:
+        raise ValueError(f"{path} must have one column {column!r}, got {', '.join(names) or 'nothing'}")
     return names.index(column.lower())
 
 
-def _parsed(rows: Any, places: list[int], path: str, accepted: Range) -> tuple[list[Reward], list[int]]:
+def _parsed(
+    rows: Any, places: list[int], columns: int, path: str, accepted: Range
+) -> tuple[list[Reward], list[int]]:  # fmt: skip
     at, value_at, *event_at = places
     rewards: list[Reward] = []
     lines: list[int] = []
     try:
         for row in rows:
             if row:
+                if any(field.strip() for field in row[columns:]):  # such as a number with a comma in it
+                    raise ValueError(f"it has {len(row)} fields, and the header {columns}: quote what has a separator")
                 event = row[event_at[0]].strip() if event_at else ""
                 number = checked_value(_number(row[value_at]), accepted)
                 rewards.append((row[at].strip(), number, checked_id("event", event) if event else None))

@@ -18,6 +18,7 @@ from bootleader.store._errors import StoreError
 from bootleader.store._events import EXPERIMENT, Core, Event, Kind, Rest, new_event
 from bootleader.store._model_sums import context_of_reward
 
+ADVICE: Final = "add() adds a part, amend() replaces the value"
 LONGEST_ID: Final = 200  # characters of an event id
 LONGEST_UNIT: Final = 1_000
 NOT_IN_IDS: Final = ("Cc", "Cs", "Zl", "Zp")  # control characters, half surrogates, ends of lines and paragraphs
@@ -81,14 +82,17 @@ def next_event(
     if event is not None:
         for before in chain[1:]:
             if before.event == event:
-                _check_repeated(before, kind, amount)
+                if (before.kind, amount_of(before)) != (kind, amount):
+                    raise _conflict(before, kind, amount, "give each event an id of its own")
                 return None
     if kind == Kind.REWARD:
         for before in chain[1:]:
             if before.kind == Kind.REWARD:
-                if event is not None and before.event is not None:  # another event: is it another part of the reward?
-                    raise _conflict(before, f"event {shown(event)}; add() adds a part, amend() replaces the value")
-                _check_repeated(before, kind, amount)
+                is_other = event is not None and before.event is not None  # is it another part of the reward?
+                if is_other or amount_of(before) != amount:
+                    is_withdrawn = last.value is None
+                    advice = "it was withdrawn: amend() gives the decision another" if is_withdrawn else ADVICE
+                    raise _conflict(before, kind, amount, advice, event)
                 return None
     if kind == Kind.WITHDRAWAL and last.value is None:
         raise StoreError(f"decision {shown(decision.decision)} has no reward to withdraw", "conflict")
@@ -112,15 +116,12 @@ def event_in_use(event: str | None, owner: str, wanted: str) -> StoreError:
     )
 
 
-def _check_repeated(before: Event, kind: Kind, amount: float | None) -> None:
-    if before.kind != kind or amount_of(before) != amount:
-        raise _conflict(before, f"{kind.name.lower()} {amount!r}" if amount is not None else kind.name.lower())
+def _conflict(before: Event, kind: Kind, amount: float | None, advice: str, event: str | None = None) -> StoreError:
+    """What to raise if a decision has another event already."""
+    has, got = _named(Kind(before.kind), amount_of(before), before.event), _named(kind, amount, event)
+    return StoreError(f"decision {shown(before.decision)} already has {has}, got {got}; {advice}", "conflict")
 
 
-def _conflict(before: Event, got: str) -> StoreError:
-    name = f" by event {shown(before.event)}" if before.event is not None else ""
-    return StoreError(
-        f"decision {shown(before.decision)} already has {Kind(before.kind).name.lower()} {amount_of(before)!r}{name}, "
-        f"got {got}",
-        "conflict",
-    )
+def _named(kind: Kind, amount: float | None, event: str | None) -> str:
+    words = [kind.name.lower(), *([] if amount is None else [repr(amount)])]
+    return " ".join(words if event is None else [*words, "by event", shown(event)])

@@ -182,6 +182,16 @@ class SqliteBackend(SqlBackend):
             if self.path == MEMORY:
                 self._ended = "ends when it is closed"
 
+    def _locked(self, work: Callable[..., Any], *args: Any) -> Any:
+        """Do some work while no other thread uses the connection; or raise, as :meth:`_guarded`."""
+        began = time.monotonic()
+        with self._lock:
+            if time.monotonic() - began > self.timeout:  # they waited for the file: this one would wait as long again
+                raise StoreError(
+                    f"other threads of this process used {shown(self.path)} for {self.timeout:g} seconds", "unavailable"
+                )
+            return self._guarded(work, *args)
+
     def _guarded(self, work: Callable[..., Any], *args: Any) -> Any:
         """Do some work; raise what SQLite raises as one of ours."""
         if self._ended:
@@ -213,8 +223,7 @@ class SqliteBackend(SqlBackend):
     # Primitives ----------------------------------------------------------------------------------------------------
 
     def rows(self, sql: str, args: Sequence[Any] = (), *, is_short: bool = True) -> list[Any]:
-        with self._lock:
-            return self._guarded(lambda: _fetched(self._open(), sql, args))  # type: ignore[no-any-return]
+        return self._locked(lambda: _fetched(self._open(), sql, args))  # type: ignore[no-any-return]
 
     def write(self, work: Callable[[Execute], Any]) -> Any:
         def transaction() -> Any:
@@ -229,8 +238,7 @@ class SqliteBackend(SqlBackend):
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
 
-        with self._lock:
-            return self._guarded(transaction)
+        return self._locked(transaction)
 
     def append_many(self, experiment: int, events: Sequence[Event], fold: int) -> None:
         def insert(execute: Execute) -> None:
@@ -246,8 +254,7 @@ class SqliteBackend(SqlBackend):
 
     def _insert_to(self, experiment: int, event: Event, changes: int) -> bool:
         sql, args = INSERTION_TO if event.version else INSERTION_UNCHANGED, (*self.inserted(experiment, event), changes)
-        with self._lock:
-            return bool(self._guarded(self._is_written, sql, args))
+        return bool(self._locked(self._is_written, sql, args))
 
     def _is_written(self, sql: str, args: Sequence[Any], commit_waits: bool = False) -> bool:
         """Execute the insertion of an event; whether its conditions held.
@@ -270,8 +277,7 @@ class SqliteBackend(SqlBackend):
     def append_next(self, experiment: int, event: Event, after: str, fold: int) -> str | None:
         last, sql = int(after), NEXT_INSERTION_TO if event.version else NEXT_INSERTION
         args = (experiment, *event[1:], last)  # a fold keeps the last event, so that events after it are never missed
-        with self._lock:
-            written = self._guarded(self._is_written, sql, args, True)
+        written = self._locked(self._is_written, sql, args, True)
         return str(last + 1) if written else None
 
     def inserted(self, experiment: int, event: Event) -> tuple[Any, ...]:
@@ -401,11 +407,11 @@ def sqlite_path(rest: str) -> str:
     >>> sqlite_path("///shop.db"), sqlite_path("////var/shop.db"), sqlite_path("//")
     ('shop.db', '/var/shop.db', ':memory:')
     """
-    if rest in ("//", "///", "///:memory:"):
+    if rest in ("//", "///:memory:"):
         return MEMORY
-    if not rest.startswith("///") or not os.path.basename(rest) or "?" in rest:
+    if not rest.startswith("///") or not os.path.basename(rest) or "?" in rest or "\0" in rest:
         raise ValueError(
-            "url must be like sqlite:///shop.db, sqlite:////var/shop.db or postgresql://..., got "
-            + shown("sqlite:" + rest)
+            "url must be like sqlite:///shop.db, sqlite:////var/shop.db, sqlite:// (in memory) or postgresql://..., "
+            f"got {shown('sqlite:' + rest)}"
         )
     return rest[3:]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER
 from bootleader._core.printable_text import shown
@@ -82,6 +82,12 @@ class Experiment(ArmCalls, LogCalls):
             return None
         with self._writer.lock:
             return self._writer.replica().state.features
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "an experiment of a store cannot be copied or pickled: open it by its name in the other process, "
+            f"Store(url).open({self.name!r})"
+        )
 
     def __repr__(self) -> str:
         return f"Experiment({self.name!r}, {self.policy!r})"

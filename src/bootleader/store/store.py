@@ -6,7 +6,7 @@ import builtins
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from bootleader._core.printable_text import shown
 from bootleader._core.validation import positive, real
@@ -39,7 +39,8 @@ class Store:
         this process only) or ``postgresql://...``, which needs ``pip install 'bootleader[postgres]'``. The tables are
         created, or brought up to date, when the store is opened.
     timeout : float
-        Seconds to wait for a locked, stopped or unreachable database before :class:`StoreError` is raised.
+        Seconds to wait for a locked, stopped or unreachable database before :class:`StoreError` is raised. A thread
+        that has waited for another one of its process, which waited for the database, may wait for twice that.
     policies : iterable of types, optional
         Policy classes of your own that experiments may have.
     max_lag : float
@@ -80,6 +81,8 @@ class Store:
             raise TypeError(f"url must be a string, such as sqlite:///shop.db, got {shown(url)}")
         if not callable(clock):
             raise TypeError(f"clock must be a function that returns seconds since 1970, got {shown(clock)}")
+        if isinstance(policies, type) or not isinstance(policies, Iterable):
+            raise TypeError(f"policies must be a list of classes of policies, got {shown(policies)}")
         self._policies = tuple(policies)
         for kind in self._policies:
             if not (isinstance(kind, type) and issubclass(kind, Policy | ContextualPolicy)):
@@ -93,6 +96,9 @@ class Store:
         """The time, or ``TypeError`` or ``ValueError`` if the clock returns none."""
         # Minus zero is zero: SQLite does not keep its sign, and a checksum would.
         return real("the time of the clock", self._given_clock(), "a finite number of seconds") + 0.0
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a store cannot be copied or pickled: make a Store of the same URL in the other process")
 
     def __enter__(self) -> Store:
         return self
@@ -289,8 +295,8 @@ class Store:
 
 def backend_of(url: str, timeout: float) -> Backend:
     """The database of a URL."""
-    scheme, _, rest = url.partition(":")
-    if scheme == "sqlite":
+    scheme, colon, rest = url.partition(":")
+    if scheme == "sqlite" and colon:
         from bootleader.store._sqlite import SqliteBackend, sqlite_path
 
         return SqliteBackend(sqlite_path(rest), timeout)
