@@ -101,7 +101,9 @@ def test_the_commands(store_url, button, run_cli, tmp_path, monkeypatch):
     assert status == 0
     assert "come out as they were" in out
     assert run_cli("store", "check", "button")[0] == 0
-    assert run_cli("store", "check", "button", "--quick")[0] == 0
+    assert run_cli("store", "check", "--experiment", "button", "--quick")[0] == 0
+    with pytest.raises(SystemExit):
+        run_cli("store", "check")
     assert run_cli("store", "export", "button")[0] == 0
     assert json.loads((tmp_path / "button.json").read_text())["rounds"] == 1
     assert "2 events folded" in run_cli("store", "vacuum", "--experiment", "button", "--older-than", "0")[1]

@@ -352,6 +352,21 @@ def test_the_answer_to_a_creation_was_lost(store, monkeypatch):
     assert reason_of(store.create, "button", bl.AdaptiveReBoot(), ["a", "b"]) == "exists"
 
 
+def test_a_choice_whose_probability_is_not_known(memory):
+    """None and False mean the same, as with an agent; True would be no number."""
+    button = memory.create("button", bl.UCB1(), ARMS)
+    assert button.decide(arm="blue").probability is None
+    assert button.decide(arm="blue", probability=False).probability is None
+    with pytest.raises(ValueError, match="give the probability"):
+        button.decide(arm="blue", probability=True)
+
+
+def test_a_verdict_names_its_options(memory):
+    button = memory.create("button", bl.AdaptiveReBoot(), ARMS)
+    with pytest.raises(TypeError, match=r"verdict\(\) got an unexpected keyword argument 'alfa'"):
+        button.verdict(alfa=0.1)
+
+
 def test_a_summary_counts_once(store, button):
     first = button.decide(arm="red")
     assert button.learn_summary("blue", 100, 1.0, 0.5, event="warehouse-1") == Receipt.COUNTED

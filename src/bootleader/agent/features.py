@@ -55,7 +55,7 @@ class Features:
     >>> features.vector({"device": "tablet", "visits": 3})
     Traceback (most recent call last):
         ...
-    ValueError: feature 'device' must be one of 'mobile', 'desktop', got 'tablet'; new categories: agent.add_category
+    ValueError: feature 'device' must be one of 'mobile', 'desktop', got 'tablet'; new categories: add_category()
     """
 
     __slots__ = ("_columns", "_kinds", "_names", "_numbers", "dimension", "intercept", "of_arms")
@@ -364,8 +364,7 @@ def _number(name: str, value: Any) -> float:
 def _not_a_category(name: str, value: Any, levels: Mapping[str, int]) -> Exception:
     kind = ValueError if isinstance(value, str) else TypeError
     return kind(
-        f"feature {shown(name)} must be one of {_listed(levels)}, got {shown(value)}; new categories: "
-        "agent.add_category"
+        f"feature {shown(name)} must be one of {_listed(levels)}, got {shown(value)}; new categories: add_category()"
     )
 
 

@@ -46,7 +46,9 @@ def add_options(command: Any) -> None:
             help="sqlite:///file.db or postgresql://... (default: the variable BOOTLEADER_STORE)",
         )  # fmt: skip
         if experiment == "place":
-            added.add_argument("experiment", help="the experiment's name")
+            either = added.add_mutually_exclusive_group(required=True)
+            either.add_argument("experiment", nargs="?", default=argparse.SUPPRESS, help="the experiment's name")
+            either.add_argument("--experiment", metavar="EXPERIMENT", help="the same")
         elif experiment is not None:
             added.add_argument("--experiment", required=experiment == "required", help="the experiment's name")
         added.set_defaults(action=run)

@@ -90,13 +90,22 @@ class LogCalls:
 
         return events_table(self._writer) if events else decisions_table(self._writer)
 
-    def verdict(self, **options: Any) -> Verdict:
+    def verdict(
+        self,
+        *,
+        low: float | None = None,
+        high: float | None = None,
+        alpha: float = 0.05,
+        control: str | None = None,
+        margin: float | None = None,
+        unit: str = "reward",
+    ) -> Verdict:
         """Which arm is better, by how much, and may one stop: valid at any time one looks.
 
         Parameters
         ----------
-        **options
-            ``low``, ``high``, ``alpha``, ``control``, ``margin`` and ``unit`` as of :func:`bootleader.verdict`.
+        low, high, alpha, control, margin, unit
+            As of :func:`bootleader.verdict`.
 
         Returns
         -------
@@ -111,15 +120,18 @@ class LogCalls:
         """
         from bootleader.store._tables_and_verdicts import verdict
 
-        return verdict(self._writer, options)
+        asked = {"low": low, "high": high, "alpha": alpha, "control": control, "margin": margin, "unit": unit}
+        return verdict(self._writer, asked)
 
-    def holdout_verdict(self, **options: Any) -> Verdict:
+    def holdout_verdict(
+        self, *, low: float | None = None, high: float | None = None, alpha: float = 0.05, unit: str = "reward"
+    ) -> Verdict:
         """What the bandit brought over the control: the units in the holdout against all others.
 
         Parameters
         ----------
-        **options
-            ``low``, ``high``, ``alpha`` and ``unit`` as of :func:`bootleader.verdict`.
+        low, high, alpha, unit
+            As of :func:`bootleader.verdict`.
 
         Returns
         -------
@@ -133,7 +145,7 @@ class LogCalls:
         """
         from bootleader.store._tables_and_verdicts import holdout
 
-        return holdout(self._writer, options)
+        return holdout(self._writer, {"low": low, "high": high, "alpha": alpha, "unit": unit})
 
     def audit(self, decision_id: str) -> Audit:
         """Compute a decision again, from the events that its process had seen.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from bootleader._core.moments import LARGEST_FOURTH_POWER
 from bootleader._core.printable_text import shown
-from bootleader._core.validation import real
 from bootleader.agent._decisions import Decision, Receipt
 from bootleader.agent._probabilities import Probabilities
-from bootleader.agent._validation import arm_name, check_range, summary_of
+from bootleader.agent._validation import arm_name, check_range, probability_elsewhere, summary_of
 from bootleader.agent.features import Features
 from bootleader.agent.traffic import Traffic, unit_of
 from bootleader.policies import Policy
@@ -100,7 +99,7 @@ class Experiment(ArmCalls, LogCalls):
         *,
         context: Mapping[str, Any] | None = None,
         arm: str | None = None,
-        probability: float | None = None,
+        probability: float | Literal[False] | None = None,
     ) -> Decision:
         """Choose an arm for a unit, from all that is in the log by now.
 
@@ -117,7 +116,7 @@ class Experiment(ArmCalls, LogCalls):
         arm : str, optional
             Record a choice that was made elsewhere: this arm. Its reward is learnt like any other.
         probability : float, optional
-            With ``arm``: the probability of that choice, if it is known.
+            With ``arm``: the probability of that choice; None or False, as with an agent, if it is not known.
 
         Returns
         -------
@@ -138,9 +137,8 @@ class Experiment(ArmCalls, LogCalls):
         elif self.traffic is not None and self.traffic.needs_unit and arm is None:
             raise ValueError("unit must be given: traffic is sticky or has a holdout")
         if arm is not None:
-            if probability is not None:
-                probability = real("probability", probability, "above 0 and at most 1", low=0.0, high=1.0)
-            return self._writer.record(unit, arm_name(arm), probability, context)
+            known = None if probability is None else probability_elsewhere(probability)
+            return self._writer.record(unit, arm_name(arm), known, context)
         if probability is not None:
             raise ValueError(f"probability is that of a choice made elsewhere: give arm too, got {probability!r}")
         return self._writer.decide(unit, context)
