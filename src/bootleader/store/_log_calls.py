@@ -104,8 +104,16 @@ class LogCalls:
 
         Parameters
         ----------
-        low, high, alpha, control, margin, unit
-            As of :func:`bootleader.verdict`.
+        low, high : float, optional
+            Bounds that no reward can exceed: the answer is exact then.
+        alpha : float
+            Chance of ever giving a wrong answer that is allowed, over all comparisons together.
+        control : str, optional
+            Compare each arm with this one only.
+        margin : float, optional
+            Arms that are known to differ by less than this count as the same.
+        unit : str
+            What a reward is for, such as ``"visit"``; for the sentences.
 
         Returns
         -------
@@ -130,8 +138,12 @@ class LogCalls:
 
         Parameters
         ----------
-        low, high, alpha, unit
-            As of :func:`bootleader.verdict`.
+        low, high : float, optional
+            Bounds that no reward can exceed: the answer is exact then.
+        alpha : float
+            Chance of ever giving a wrong answer that is allowed.
+        unit : str
+            What a reward is for, such as ``"visit"``; for the sentences.
 
         Returns
         -------
