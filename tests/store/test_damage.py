@@ -9,6 +9,7 @@ import pytest
 import bootleader as bl
 from bootleader import StoreError
 from bootleader.store import _schema
+from bootleader.store._events import Core, Kind, Rest, new_event
 from tests.store.test_experiment import reason_of
 
 
@@ -226,3 +227,15 @@ def test_a_damaged_row_is_not_exported(store):
         button.decide(unit=f"unit-{k}")
     change(button, "UPDATE bootleader_events SET probability = 0.125 WHERE unit = 'unit-1'")
     assert reason_of(button.export) == "damaged"
+
+
+def test_an_event_of_an_arm_that_is_not_there(store_url, button):
+    """Its checksum is right: another program wrote it, or the event that added the arm is gone."""
+    event = new_event(Core(Kind.DECISION, "elsewhere-1", 0, arm=7, time=1.0), Rest(probability=0.5, detail="chosen"))
+    button._writer.backend.append_many(button._writer.found.id, [event], 0)
+    fresh = bl.Store(store_url).open("button")
+    for call in (fresh.decide, fresh.summary):
+        with pytest.raises(StoreError, match="is of an arm that no event adds") as caught:
+            call()
+        assert caught.value.reason == "damaged"
+    assert not fresh.check()

@@ -430,3 +430,41 @@ def test_threads_do_not_wait_one_after_the_other(tmp_path, monkeypatch):
         assert len(waits) < len(calls)  # the others did not wait for the lock of the file
         locked.execute("ROLLBACK")
         assert button.reward(decisions[0], 1.0) == Receipt.COUNTED
+
+
+def test_a_thread_that_waits_longer_than_the_timeout(tmp_path, monkeypatch):
+    """For the lock of the process, as every call does with a timeout below 0."""
+    with bl.Store(f"sqlite:///{tmp_path}/store.db") as store:
+        button = created(store)
+        decision = button.decide()
+        with monkeypatch.context() as patch:
+            patch.setattr(store._backend, "timeout", -1.0)
+            for call, said in (
+                (button.decide, "at work on the experiment"),
+                (partial(button.decide, arm="blue"), "at work on the experiment"),
+                (partial(button.reward, decision.id, 1.0), "used '"),
+            ):
+                with pytest.raises(StoreError, match=f"other threads of this process .*{said}") as caught:
+                    call()
+                assert caught.value.reason == "unavailable"
+        assert len(button.log()) == 1
+        assert button.reward(decision.id, 1.0) == Receipt.COUNTED
+
+
+def test_a_database_that_is_away_is_waited_for_once(tmp_path, monkeypatch):
+    """A process that is alone reads again what it refuses, but for a database that does not answer."""
+    rules = bl.Traffic(sticky=True)
+    with bl.Store(f"sqlite:///{tmp_path}/store.db") as store:
+        button = store.create("button", bl.UCB1(), ["blue", "green"], traffic=rules, seed=1)
+        for k in range(8):
+            button.reward(button.decide(unit=f"unit-{k}").id, 1.0)
+        assert button._writer._replica.is_alone
+        asked = []
+
+        def away(experiment, unit):
+            asked.append(unit)
+            raise StoreError("away", "unavailable")
+
+        monkeypatch.setattr(button._writer.backend, "assignment", away)
+        assert reason_of(button.decide, unit="unit-9") == "unavailable"
+        assert asked == ["unit-9"]

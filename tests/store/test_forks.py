@@ -172,25 +172,17 @@ def test_a_fork_while_another_thread_opens_a_store(tmp_path, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_fork_that_a_signal_handler_interrupts(tmp_path):
+def test_a_fork_that_a_signal_handler_interrupts(tmp_path, monkeypatch):
     """Python forks all the same. No lock stays locked."""
     store = bl.Store(f"sqlite:///{tmp_path}/a.db")
     button = store.create("button", bl.UCB1(), ["blue", "green"])
-    held, may_go_on = threading.Event(), threading.Event()
 
-    def hold():
-        with store._backend._lock:
-            held.set()
-            may_go_on.wait(60)
+    def interrupted() -> None:
+        raise OutOfTime
 
-    holder = threading.Thread(target=hold)
-    holder.start()
-    held.wait(60)
-    with time_limit(0.2) as reached:
+    with monkeypatch.context() as patch:
+        patch.setattr(store._backend, "before_fork", interrupted)
         child_ends()
-    assert reached
-    may_go_on.set()
-    holder.join()
     with time_limit() as reached:
         child_ends()
     assert not reached

@@ -247,12 +247,14 @@ def test_a_fold_between_the_two_queries_that_complete_a_part(server, monkeypatch
 
 
 def test_reading_much_of_a_log_may_take_longer_than_the_timeout(server, monkeypatch):
-    with bl.Store(server.new_database(), timeout=1.0) as store:
+    with bl.Store(server.new_database()) as store:
         button, _ = filled(store, 3)
         backend = button._writer.backend
+        monkeypatch.setattr(backend, "timeout", 1.0)
         with pytest.raises(bl.StoreError, match="does not answer"):
             backend.rows("SELECT pg_sleep(1.5)")
         assert len(backend.rows("SELECT pg_sleep(1.5)", is_short=False)) == 1
+        monkeypatch.setattr(backend, "timeout", 30.0)
         short = []
         rows = PostgresBackend.rows
 

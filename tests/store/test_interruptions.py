@@ -203,6 +203,7 @@ def test_a_transaction_that_was_interrupted_as_it_began(tmp_path):
                 button.pause_arm("blue")
         finally:
             sys.setprofile(None)
+        assert other.open("button").decide().id
         assert button.paused == []
         decision = button.decide()
         assert other.open("button").decide().id

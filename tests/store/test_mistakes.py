@@ -14,7 +14,7 @@ import pytest
 
 import bootleader as bl
 from bootleader import StoreError
-from bootleader.store import _sqlite
+from bootleader.store import _sqlite_files
 
 
 def refusal(call, *args, **options) -> tuple[str, str]:
@@ -59,8 +59,8 @@ def test_a_unit_that_is_too_long_for_an_index(store):
 
 def test_a_file_that_cannot_be_written(tmp_path, monkeypatch):
     """By its access rights, which do not bind an administrator: so the answer of the system is replaced."""
-    monkeypatch.setattr(_sqlite.os, "access", lambda path, mode: mode != os.W_OK)
-    cause = _sqlite.cause_of(tmp_path / "shop.db", ValueError("readonly"))
+    monkeypatch.setattr(_sqlite_files.os, "access", lambda path, mode: mode != os.W_OK)
+    cause = _sqlite_files.cause_of(tmp_path / "shop.db", ValueError("readonly"))
     assert cause == f"'{tmp_path}' cannot be written to (readonly): the file and its folder must be writable"
 
 
@@ -68,7 +68,7 @@ def test_a_network_file_system_is_refused(tmp_path, monkeypatch):
     mounts = f"disk / ext4 rw 0 0\nserver:/export {tmp_path} nfs4 rw 0 0\nlocal {tmp_path}/here ext4 rw 0 0\n"
     monkeypatch.setattr(Path, "read_text", lambda self, **_: mounts)
     (tmp_path / "here").mkdir()
-    assert _sqlite.network_file_system(tmp_path / "here" / "shop.db") is None
+    assert _sqlite_files.network_file_system(tmp_path / "here" / "shop.db") is None
     reason, message = refusal(bl.Store, f"sqlite:///{tmp_path}/shop.db")
     assert reason == "unavailable"
     assert "network file system (nfs4)" in message
@@ -188,10 +188,10 @@ def test_a_number_of_a_file_is_plain(memory, tmp_path):
 
 def test_a_folder_that_may_not_be_entered(tmp_path, monkeypatch):
     """An administrator may enter all: so the answers of the system are replaced."""
-    monkeypatch.setattr(_sqlite.os, "access", lambda path, mode: mode != os.X_OK)
-    monkeypatch.setattr(_sqlite.os.path, "exists", lambda path: Path(path) == tmp_path)
-    monkeypatch.setattr(_sqlite.os.path, "isdir", lambda path: Path(path) == tmp_path)
-    cause = _sqlite.cause_of(tmp_path / "in" / "shop.db", ValueError("cannot open"))
+    monkeypatch.setattr(_sqlite_files.os, "access", lambda path, mode: mode != os.X_OK)
+    monkeypatch.setattr(_sqlite_files.os.path, "exists", lambda path: Path(path) == tmp_path)
+    monkeypatch.setattr(_sqlite_files.os.path, "isdir", lambda path: Path(path) == tmp_path)
+    cause = _sqlite_files.cause_of(tmp_path / "in" / "shop.db", ValueError("cannot open"))
     assert cause == f"the folder '{tmp_path}' may not be entered: check its permissions"
 
 
@@ -213,7 +213,7 @@ class Own(bl.UCB1):
 def test_a_policy_of_ones_own_that_was_not_given(tmp_path):
     url = f"sqlite:///{tmp_path}/shop.db"
     bl.Store(url).create("button", Own(), ["blue", "green"])
-    with pytest.raises(ValueError, match=r"'Own' is a policy of your own: .* Store\(url, policies=\[Own\]"):
+    with pytest.raises(ValueError, match=r"'Own' is a policy of your own, .* Store\(url, policies=\[Own\]"):
         bl.Store(url).open("button")
     assert bl.Store(url, policies=[Own]).open("button").decide().arm in {"blue", "green"}
 
@@ -221,8 +221,10 @@ def test_a_policy_of_ones_own_that_was_not_given(tmp_path):
 def test_an_agent_is_imported_with_traffic_that_fits_its_arms(memory):
     agent = bl.Agent(bl.AdaptiveReBoot(), ["blue", "green", "red"])
     agent.pause_arm("red")
-    with pytest.raises(ValueError, match="control must be one of the arms, got 'black'"):
+    with pytest.raises(ValueError, match="control must be one of the active arms, got 'black'"):
         memory.import_agent("button", agent, traffic=bl.Traffic(holdout=0.1, control="black"))
+    with pytest.raises(ValueError, match="control must be one of the active arms, got 'red'"):
+        memory.import_agent("button", agent, traffic=bl.Traffic(holdout=0.1, control="red"))
     with pytest.raises(ValueError, match="floor"):
         memory.import_agent("button", agent, traffic=bl.Traffic(floor=0.6))
     assert memory.list() == []

@@ -83,7 +83,7 @@ def imported(agent: Any, traffic: Traffic | None) -> tuple[Settings, dict[str, A
         sides = [
             [side.rewards, side.count, side.mean, side.rss, side.third, side.fourth]
             for side in agent._sides
-            if settings.holds_out
+            if settings.holds_out and agent.traffic is not None and agent.traffic.control == settings.control
         ]
     change = {"change": "create", "arms": arms, "rounds": rounds, "learnt": learnt, "models": models, "sides": sides}
     return settings, change, events
@@ -209,8 +209,9 @@ class _OpenDecisions:
             news = backend.news(experiment, began, horizon)
             versions.update((row[2], row[3]) for row in news.rows if row[1] != Kind.CHANGE)
             began, more = news.horizon, news.more
-        for decision, events in backend.chains(experiment, list(versions)).items():
+        chains = backend.chains(experiment, list(versions))
+        for decision in chains:
             self.made.pop(decision, None)
-            for event in events:
-                if event.version <= versions[decision]:
-                    self.add(event)
+        events = (event for chain in chains.values() for event in chain if event.version <= versions[event.decision])
+        for event in sorted(events, key=lambda event: event.seq):  # the units and the times follow the log
+            self.add(event)

@@ -92,7 +92,7 @@ def store(given: argparse.Namespace) -> int:
 def _check_file(url: str) -> None:
     """Raise if the file is not there: a mistyped name would make a new store."""
     if url.startswith("sqlite:"):
-        from bootleader.store._sqlite import MEMORY, sqlite_path
+        from bootleader.store._sqlite_files import MEMORY, sqlite_path
 
         path = sqlite_path(url.removeprefix("sqlite:"))
         if path != MEMORY and not Path(path).exists():

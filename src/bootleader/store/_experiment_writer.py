@@ -124,8 +124,8 @@ class Writer:
                         replica, is_read = self.replica(), True
                 try:
                     decision_id, event, choice = self._decided(replica, unit, context, now)
-                except (StoreError, TypeError, ValueError):
-                    if is_read:
+                except (StoreError, TypeError, ValueError) as error:
+                    if is_read or getattr(error, "reason", None) == "unavailable":
                         raise
                     replica = self.replica()  # the experiment may have changed
                     decision_id, event, choice = self._decided(replica, unit, context, now)
@@ -150,10 +150,12 @@ class Writer:
         return decision_id, self._decision(replica, decision_id, choice, now, unit, assignment, values), choice
 
     def _check_wait(self, began: float) -> None:
-        """Raise if other threads have kept the lock for longer than a call may take: they wait for the database."""
-        if time.monotonic() - began > self.backend.timeout:
-            message = f"other threads of this process waited for the database for {self.backend.timeout:g} seconds"
-            raise StoreError(message, "unavailable")
+        """Raise if other threads have kept the lock for longer than a call may wait."""
+        timeout = self.backend.timeout
+        if time.monotonic() - began > timeout:
+            raise StoreError(
+                f"other threads of this process were at work on the experiment for {timeout:g} seconds", "unavailable"
+            )
 
     def _append_next(self, replica: Replica, event: Event, place: tuple[str, int]) -> bool:
         """Append an event, and apply it, if nothing else was appended since the replica was there; whether it was."""
@@ -307,12 +309,14 @@ class Writer:
 
     # A reward is appended under the condition that this process knows all changes of the experiment.
 
-    def changes_alone(self) -> State:
-        """A state to which the changes of the experiment were applied, and no other event."""
+    def changes_alone(self, before: int | None = None) -> State:
+        """A state to which the changes of the experiment (before a version) were applied, and no other event."""
         state = State(self.settings)
         changes = self.backend.chain(self.found.id, EXPERIMENT)
         if not changes:
             raise removed()
+        if before is not None:
+            changes = [event for event in changes if event.version < before]
         state.apply([(event.seq, *event[1:11], event.detail, event.context) for event in changes])
         return state
 
@@ -347,14 +351,16 @@ class Writer:
     def append_change(self, change: Callable[[State], dict[str, Any]], event_id: str | None = None) -> Receipt:
         """Append a change that is made of the present state, once for an event id."""
         for _ in range(ATTEMPTS):
+            before = None if event_id is None else self.backend.by_event(self.found.id, event_id)
+            if before is not None and before.decision != EXPERIMENT:
+                raise event_in_use(before.event, before.decision, "a summary")
             with self.lock:
-                state = self.replica().state
+                state = self.replica().state if before is None else self.changes_alone(before.version)
                 made, version, rounds = change(state), state.changes + 1, state.rounds
             event = new_event(
                 Core(Kind.CHANGE, EXPERIMENT, version, round=rounds, time=self.clock()),
                 Rest(event=event_id, detail=json.dumps(made, allow_nan=False)),
             )
-            before = None if event_id is None else self.backend.by_event(self.found.id, event_id)
             if before is not None:
                 if before.detail != event.detail:
                     raise event_in_use(before.event, before.decision, "something else")
@@ -379,8 +385,7 @@ class Writer:
 
     def check_control(self, arm: ArmTally, what: str) -> None:
         """Raise if the holdout needs the arm, which is to be paused or removed."""
-        traffic = self.settings.traffic
-        if traffic is not None and self.settings.holds_out and arm.name == traffic.control:
+        if self.settings.holds_out and arm.name == self.settings.control:
             raise ValueError(f"arm {shown(arm.name)} is the control of the holdout and cannot be {what}")
 
 

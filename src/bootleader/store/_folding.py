@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bootleader.store._experiment_writer import Writer
 
 ATTEMPTS: Final = 10  # of a fold that others overtake
-CLOCKS_DIFFER: Final = 3_600.0  # seconds: how far ahead the clocks of other machines may be
+CLOCKS_DIFFER: Final = 3_600.0  # seconds, by which the clocks of other machines may be ahead
 AT_ONCE: Final = 5_000  # decisions whose rows are read at once
 
 
@@ -26,7 +26,10 @@ def fold(writer: Writer, before: Any) -> int:
     """
     time, now = real("before", before, "a time in seconds"), writer.clock()
     if time > now + CLOCKS_DIFFER:
-        raise ValueError(f"before must be a time in the past, in seconds since 1970, got {time:g} at {now:.0f}")
+        raise ValueError(
+            "before must be no more than an hour ahead of the clock, in seconds since 1970, got "
+            f"{time:.0f} at {now:.0f}"
+        )
     for _ in range(ATTEMPTS):
         try:
             return _fold_once(writer, time)

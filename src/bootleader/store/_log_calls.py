@@ -218,7 +218,7 @@ class LogCalls:
         Raises
         ------
         TypeError, ValueError
-            If ``before`` is no time, or lies in the future, as one in milliseconds does.
+            If ``before`` is no time, or is more than an hour ahead of the clock, as one in milliseconds is.
         """
         from bootleader.store._folding import fold
 

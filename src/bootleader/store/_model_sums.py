@@ -86,7 +86,7 @@ class ModelSums:
         Of these factors.
     first : ExactSums or FadingSums
         Of the rewards without a prediction.
-    changes : int
+    revision : int
         Grows with every change.
     """
 

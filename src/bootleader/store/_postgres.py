@@ -55,7 +55,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST_MILLISECONDS: Final = 2**31 - 1
+MOST_SECONDS: Final = 32_767  # of a keepalive, on Linux
+MOST_MILLISECONDS: Final = 2**31 - 1  # of a setting of the server
 SCHEMA_LOCK: Final = 0x626F6F746C656164  # "bootlead": held while the tables are created or changed
 # Refusals that end no sooner by waiting. Where the server speaks another language, the store waits for the timeout.
 LASTING: Final = (
@@ -105,7 +106,7 @@ class PostgresBackend(SqlBackend):
     # Connections ---------------------------------------------------------------------------------------------------
 
     def _connect(self) -> TimedConnection:
-        wait = max(1, round(self.timeout))
+        wait = min(max(1, round(self.timeout)), MOST_SECONDS)
         given = self._psycopg.conninfo.conninfo_to_dict(self._url)
         # What tells that a server is gone while a long statement is waited for.
         limits: dict[str, Any] = {"keepalives_idle": wait, "keepalives_interval": wait, "tcp_user_timeout": 1000 * wait}
@@ -161,9 +162,9 @@ class PostgresBackend(SqlBackend):
         is_valid = found and last_transaction(execute) < next_transaction(execute, int(found[0][0]))
         return int(found[0][0]) if is_valid else None
 
-    @staticmethod
-    def _new_offset(execute: Execute) -> int:
-        execute("CREATE TABLE IF NOT EXISTS bootleader_transactions (added BIGINT NOT NULL)", ())
+    def _new_offset(self, execute: Execute) -> int:
+        if not execute(self.table_exists, ("bootleader_transactions",)):  # which not every role may create
+            execute("CREATE TABLE bootleader_transactions (added BIGINT NOT NULL)", ())
         execute("DELETE FROM bootleader_transactions", ())
         last, following = last_transaction(execute), next_transaction(execute, 0)
         offset = 0 if last < following else last - following + 2**20

@@ -35,7 +35,7 @@ class Horizon(NamedTuple):
         return all(number in hidden for number in missing if number < other.xmax)
 
     def up_to(self, later: Horizon, number: int) -> Horizon:
-        """What a reader has seen that had seen this, and then of a later snapshot all transactions below a number."""
+        """What a reader has seen that had seen this, and then of a later horizon all transactions below a number."""
         if number > self.xmax:
             return Horizon(number, [each for each in later.xip if each < number])
         return Horizon(self.xmax, [each for each in self.xip if each >= number or each in later.xip])

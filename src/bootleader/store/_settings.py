@@ -92,13 +92,13 @@ class Settings:
             )
         return learner
 
-    def check_traffic(self, arms: Collection[str], active: int) -> None:
-        """``ValueError`` if the rules do not fit these arms, of which some are active."""
+    def check_traffic(self, active: Collection[str]) -> None:
+        """``ValueError`` if the rules do not fit the active arms."""
         if self.traffic is None:
             return
-        self.traffic.check_active(max(1, active))
-        if self.traffic.control is not None and self.traffic.control not in arms:
-            raise ValueError(f"control must be one of the arms, got {shown(self.traffic.control)}")
+        self.traffic.check_active(max(1, len(active)))
+        if self.traffic.control is not None and self.traffic.control not in active:
+            raise ValueError(f"control must be one of the active arms, got {shown(self.traffic.control)}")
 
     @cached_property
     def reward_range(self) -> tuple[float, float]:
@@ -109,6 +109,11 @@ class Settings:
     def holds_out(self) -> bool:
         """Whether some units always get the control."""
         return self.traffic is not None and self.traffic.holdout > 0.0
+
+    @property
+    def control(self) -> str | None:
+        """The arm of the holdout."""
+        return None if self.traffic is None else self.traffic.control
 
     @property
     def keeps_history(self) -> bool:
@@ -146,7 +151,10 @@ class Settings:
         kinds = (*map(type, CONTEXTUAL_POLICIES), *extra)
         name = body["policy"].get("name") if isinstance(body.get("policy"), dict) else None
         if isinstance(name, str) and name not in {kind.__name__ for kind in (*map(type, POLICIES), *kinds)}:
-            raise ValueError(f"{shown(name)} is a policy of your own: give its class, Store(url, policies=[{name}])")
+            raise ValueError(
+                f"{shown(name)} is a policy of your own, or of a newer version of the library: give its class, "
+                f"Store(url, policies=[{name}]), or update"
+            )
         try:
             traffic = None if body["traffic"] is None else Traffic.from_parameters(body["traffic"])
             policy = policy_of(body["policy"]["name"], body["policy"]["parameters"], kinds)

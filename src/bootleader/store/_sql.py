@@ -284,13 +284,13 @@ class SqlBackend(Backend):
         return _fold_position(self.rows, experiment)
 
     @staticmethod
-    def check_fold(execute: Execute, experiment: int, fold: int | None) -> None:
+    def check_fold(execute: Execute, experiment: int, fold: int) -> None:
         """Raise ``DuplicateKey`` if the last fold is not at this position.
 
         At the end of a transaction that appends rewards: a fold deletes a decision only with its reward, so one that is
         committed later deletes none that has its reward from there, and one that was committed before is seen here.
         """
-        if fold is not None and _fold_position(execute, experiment) != fold:
+        if _fold_position(execute, experiment) != fold:
             raise DuplicateKey
 
     def folding(self, experiment: int, horizon: str) -> Iterator[str]:

@@ -39,8 +39,8 @@ class Store:
         this process only) or ``postgresql://...``, which needs ``pip install 'bootleader[postgres]'``. The tables are
         created, or brought up to date, when the store is opened.
     timeout : float
-        Seconds to wait for a locked, stopped or unreachable database before :class:`StoreError` is raised. A thread
-        that has waited for another one of its process, which waited for the database, may wait for twice that.
+        Seconds to wait for a locked, stopped or unreachable database, each time that a call uses it, before
+        :class:`StoreError` is raised. A thread may first wait as long for other threads of its process.
     policies : iterable of types, optional
         Policy classes of your own that experiments may have.
     max_lag : float
@@ -164,7 +164,7 @@ class Store:
         """
         settings = Settings.of(policy, seed, maximize, half_life, traffic, max_age, probabilities, features)
         named = named_arms(arms)
-        settings.check_traffic(named, len(named))
+        settings.check_traffic(named)
         sds = known_sds(settings.policy, len(named)) if named else []
         rows = [
             {"name": arm, "metadata": metadata, "noise_sd": sd}
@@ -278,8 +278,7 @@ class Store:
         from bootleader.store._agent_conversion import imported
 
         settings, change, events = imported(agent, traffic)
-        arms = [arm for arm in change["arms"] if not arm.get("removed", False)]
-        settings.check_traffic([arm["name"] for arm in arms], sum(arm["active"] for arm in arms))
+        settings.check_traffic([arm["name"] for arm in change["arms"] if arm.get("active", False)])
         return self._created(name, settings, change, events)
 
     def list(self) -> builtins.list[str]:
@@ -297,7 +296,8 @@ def backend_of(url: str, timeout: float) -> Backend:
     """The database of a URL."""
     scheme, colon, rest = url.partition(":")
     if scheme == "sqlite" and colon:
-        from bootleader.store._sqlite import SqliteBackend, sqlite_path
+        from bootleader.store._sqlite import SqliteBackend
+        from bootleader.store._sqlite_files import sqlite_path
 
         return SqliteBackend(sqlite_path(rest), timeout)
     if scheme in ("postgresql", "postgres"):
