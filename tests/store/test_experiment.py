@@ -388,3 +388,15 @@ def test_the_control_of_a_holdout_is_not_paused(memory):
         with pytest.raises(ValueError, match=f"control of the holdout and cannot be {what}"):
             call("blue")
     button.pause_arm("red")
+
+
+def test_a_summary_does_not_fade_itself(memory):
+    """With a half-life, summaries weigh what an agent lets them weigh: they take no rounds."""
+    button = memory.create("button", bl.AdaptiveReBoot(), ["a", "b"], seed=1, half_life=50.0)
+    agent = bl.Agent(bl.AdaptiveReBoot(), ["a", "b"], seed=1, half_life=50.0)
+    for one in (button, agent):
+        one.learn_summary("a", count=1200, mean=2.1, sd=0.8)
+        one.learn_summary("b", count=5, mean=1.1, sd=0.8)
+    assert button.summary()["weight"].tolist() == agent.summary()["weight"].tolist() == [1200.0, 5.0]
+    assert button.probabilities()["a"] == pytest.approx(agent.probabilities()["a"], abs=1e-9)
+    assert button.check(), str(button.check())

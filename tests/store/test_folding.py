@@ -345,7 +345,7 @@ def test_a_snapshot_that_lacks_what_was_folded_is_not_used(clocked, times, store
         theirs.reward(theirs.decide().id, 100.0)
         times[0] += 1.0
         theirs.fold(times[0])
-        writer.backend.save_snapshot(writer.found.id, *early)
+        writer.backend.save_snapshot(writer.found.id, *early, writer.backend.epoch)
         before = theirs._writer.replica().state.to_bytes()
     assert writer.fresh_replica().state.to_bytes() == before
     assert button.check(), str(button.check())

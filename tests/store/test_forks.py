@@ -6,6 +6,9 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
+import textwrap
 import threading
 
 import pytest
@@ -209,3 +212,21 @@ def time_limit(seconds=LONGEST_WAIT):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_a_call_imports_nothing(tmp_path):
+    """A child that is forked while another thread imports could never import the same."""
+    code = f"""
+        import sys, bootleader as bl
+        store = bl.Store("sqlite:///{tmp_path}/a.db")
+        known = set(sys.modules)
+        button = store.create("button", bl.AdaptiveReBoot(), ["a", "b"], seed=1)
+        for _ in range(30):
+            decision = store.open("button").decide()
+            button.reward(decision.id, float(len(decision.id) + ord(decision.arm)))
+        print(sorted(name for name in set(sys.modules) - known))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=LONGEST_WAIT
+    )
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")

@@ -191,13 +191,7 @@ def test_a_transaction_that_was_interrupted_as_it_began(tmp_path):
     url = f"sqlite:///{tmp_path}/store.db"
     with bl.Store(url, timeout=2.0) as store, bl.Store(url, timeout=2.0) as other:
         button = created(store)
-
-        def after_begin(frame, event, arg):
-            if event == "c_return" and arg.__name__ == "execute" and frame.f_code.co_name == "transaction":
-                sys.setprofile(None)
-                raise Interruption
-
-        sys.setprofile(after_begin)
+        sys.setprofile(after_call("execute", "transaction"))
         try:
             with pytest.raises(Interruption):
                 button.pause_arm("blue")
@@ -218,3 +212,72 @@ def test_a_transaction_that_an_exception_left_open(tmp_path):
         decision = button.decide()
         with bl.Store(f"sqlite:///{tmp_path}/store.db", timeout=2.0) as other:
             assert decision.id in set(other.open("button").log()["id"])
+
+
+def after_call(name, function):
+    """A profiler that raises after a call of a method from a function, once."""
+
+    def profile(frame, event, arg):
+        if event == "c_return" and arg.__name__ == name and frame.f_code.co_name == function:
+            sys.setprofile(None)
+            raise Interruption
+
+    return profile
+
+
+def test_an_exception_after_a_connection_was_closed(tmp_path):
+    with bl.Store(f"sqlite:///{tmp_path}/store.db", timeout=2.0) as store:
+        button = created(store)
+        sys.setprofile(after_call("close", "close"))
+        try:
+            with pytest.raises(Interruption):
+                store.close()
+        finally:
+            sys.setprofile(None)
+        assert button.decide().id
+
+
+def test_a_signal_handler_that_uses_the_store(tmp_path):
+    """In the middle of a transaction it is refused: its own would be a part of that one, or end it."""
+    with bl.Store(f"sqlite:///{tmp_path}/store.db", timeout=2.0) as store:
+        button = created(store)
+        last = button.decide().id
+        ids = [button.decide().id for _ in range(20)]
+        refused = []
+
+        def handler(frame, event, arg):
+            if event == "c_return" and arg.__name__ == "executemany":
+                sys.setprofile(None)
+                with pytest.raises(bl.StoreError, match="a signal handler may not use the store") as caught:
+                    button.reward(last, 1.0)
+                refused.append(caught.value.reason)
+
+        sys.setprofile(handler)
+        try:
+            assert button.reward_many([(decision, 1.0) for decision in ids]).counted == 20
+        finally:
+            sys.setprofile(None)
+        assert refused == ["unavailable"]
+        assert button.reward(last, 1.0) == bl.Receipt.COUNTED
+        assert button.check(), str(button.check())
+
+
+def test_an_exception_while_a_transaction_of_postgres_begins(server):
+    """psycopg then counts its transactions wrong: the connection is not used again."""
+    with bl.Store(server.new_database(), timeout=5.0) as store:
+        button = created(store)
+
+        def tracer(frame, event, arg):
+            if frame.f_code.co_name == "wait" and frame.f_back.f_code.co_name == "__enter__":
+                sys.settrace(None)
+                raise Interruption
+
+        before = sys.gettrace()
+        sys.settrace(tracer)
+        try:
+            with pytest.raises(Interruption):
+                button.pause_arm("blue")
+        finally:
+            sys.settrace(before)
+        for _ in range(3):
+            button.learn_summary("blue", 2, 1.0, 1.0)

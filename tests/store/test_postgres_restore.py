@@ -1,4 +1,4 @@
-"""A dump of a PostgreSQL store is restored in another server, whose transaction ids are not those of the first."""
+"""The server of a store is another one, restored from a dump, or has crashed: its transaction ids are not the same."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ import pytest
 
 import bootleader as bl
 from bootleader import Receipt
+from bootleader.store import _replica
+from bootleader.store._errors import DuplicateKey
+from bootleader.store._events import Core, Kind, Rest, new_event
 from tests.store.postgres_server import Server, folder_in_memory
 
 AHEAD = 2_000  # transactions
@@ -100,3 +103,62 @@ def test_workers_that_live_through_a_restore(server, fresh):
         assert mine.summary()["pulls"].sum() == theirs.summary()["pulls"].sum() == 17
         assert bl.Store(there).open("button").summary()["pulls"].sum() == 17
         assert mine.check(), str(mine.check())
+
+
+@pytest.mark.parametrize("kept", ["nothing", "snapshot", "fold", "late snapshot"])
+def test_transaction_ids_that_a_crash_gives_again(fresh, kept, monkeypatch):
+    """A reader has seen ids of transactions that left no trace on the disk; after the crash events have them."""
+    monkeypatch.setattr(_replica, "SNAPSHOT_EVENTS", 20 if kept == "snapshot" else 10**6)
+    url = fresh.new_database()
+    with bl.Store(url, timeout=200.0) as one, bl.Store(url, timeout=200.0) as other:
+        mine = one.create("button", bl.UCB1(), ["blue", "green"], seed=1)
+        theirs = other.open("button")
+        ids = [mine.decide().id for _ in range(6)]
+        theirs.summary()
+        with psycopg.connect(fresh.server.get_uri(), autocommit=True) as connection:
+            for _ in range(8):  # within a fifth of a second: then the server would have written that it gave these ids
+                connection.execute("BEGIN; SELECT pg_current_xact_id(); ROLLBACK")
+        theirs.summary()
+        late, epoch = theirs._writer.replica().snapshot(), theirs._writer.backend.epoch
+        fresh.kill()
+        fresh.start()
+        for decision in ids:
+            assert mine.reward(decision, 1.0, event=f"order-{decision}") == Receipt.COUNTED
+        if kept == "late snapshot":
+            backend = theirs._writer.backend
+            backend.rows("SELECT 1")
+            with pytest.raises(DuplicateKey):
+                backend.save_snapshot(theirs._writer.found.id, *late, epoch)
+        assert theirs.summary()["pulls"].sum() == 6
+        visits(theirs, 30)
+        assert theirs.check(), str(theirs.check())
+        if kept == "fold":
+            assert theirs.fold(before=time.time() + 60.0) > 0
+        assert bl.Store(url).open("button").summary()["pulls"].sum() == 36
+
+
+def test_what_was_made_before_a_connection_was_lost_is_not_written(server):
+    """A decision knows a horizon of the old connection; the new one may lead to a server that has crashed."""
+    with bl.Store(server.new_database()) as store:
+        button = store.create("button", bl.UCB1(), ["blue", "green"], seed=1)
+        visits(button, 8)
+        writer = button._writer
+        replica = writer._replica
+        assert replica.is_alone
+        place, event = (
+            replica.place,
+            new_event(Core(Kind.DECISION, "late-1", 0, arm=0, time=1.0), Rest(detail="chosen")),
+        )
+        store.close()
+        for call in (
+            lambda: writer.backend.append_next(writer.found.id, event, place),
+            lambda: writer.backend.append_to(writer.found.id, event, 1, place.epoch),
+        ):
+            with pytest.raises(DuplicateKey) as caught:
+                call()
+            assert not caught.value.may_be_own
+            store.close()
+        assert not replica.is_alone
+        visits(button, 3)
+        assert len(button.log()) == 11
+        assert button.check(), str(button.check())

@@ -52,7 +52,7 @@ def test_what_a_late_process_writes_is_not_kept(store, button):
     writer = button._writer
     early = writer.replica().snapshot()
     store.remove("button")
-    assert reason_of(writer.backend.save_snapshot, writer.found.id, *early) == "removed"
+    assert reason_of(writer.backend.save_snapshot, writer.found.id, *early, writer.backend.epoch) == "removed"
     sql = "INSERT INTO bootleader_snapshots (experiment, position, horizon, blob) VALUES (?, ?, ?, ?)"
     writer.backend.write(lambda execute: execute(sql, (writer.found.id, *early)))
     store.vacuum()

@@ -117,7 +117,7 @@ def _learnt(number: int, arm: ArmState, agent: Agent) -> list[Any]:
 def exported(writer: Writer) -> Agent:
     """The agent that an experiment would be in one process."""
     backend, experiment = writer.backend, writer.found.id
-    fold = backend.fold_position(experiment)
+    fold, epoch = backend.fold_position(experiment), backend.epoch
     with writer.lock:
         began = writer.replica().horizon
     logged = _OpenDecisions()
@@ -134,7 +134,7 @@ def exported(writer: Writer) -> Agent:
         sides = [_side(side) for side in state.sides or ()]
         models = (learner.model, learner.laws) if isinstance(learner, SharedLearner) else (None, learner.laws)
     logged.bring_to(horizon, began, writer)
-    if backend.fold_position(experiment) != fold:  # rewards that came meanwhile may be gone from the log: begin anew
+    if (backend.fold_position(experiment), backend.epoch) != (fold, epoch):  # rewards that came meanwhile may be hidden
         return exported(writer)
     waiting, units = list(logged.made.values()), logged.units
     agent = Agent(

@@ -36,15 +36,25 @@ class Fold(NamedTuple):
     ids: str  # JSON: of each tag of decision ids, the largest number that was folded
 
 
+class Place(NamedTuple):
+    """Where a reader is in the log."""
+
+    horizon: str
+    fold: int  # position of the fold that there was then, 0 if there was none
+    epoch: int  # of the backend
+
+
 class Backend(ABC):
     """A database with the logs of experiments.
 
     A *horizon* is a text that says exactly which events of the database a reader has seen. The set of events that it
-    stands for never changes.
+    stands for never changes, but for one exception: ``epoch`` grows when it may have changed for horizons that no row
+    of the database has. A replica of an older epoch starts anew, and what was made from it is not written.
     """
 
     start: str  # the horizon before all events
     timeout: float  # seconds
+    epoch = 0
     waits = True  # whether a call that writes waits for a disk or a server, so that another thread can compute
 
     @abstractmethod
@@ -94,15 +104,15 @@ class Backend(ABC):
         """As :meth:`append_many`, for a change of the experiment."""
 
     @abstractmethod
-    def append_to(self, experiment: int, event: Event, changes: int) -> bool:
-        """As :meth:`append_many`, for a decision or an event of one.
+    def append_to(self, experiment: int, event: Event, changes: int, epoch: int | None = None) -> bool:
+        """As :meth:`append_many`, for a decision, made in an epoch, or an event of one.
 
         False if the experiment was changed more often than ``changes`` times: an arm may have been paused or removed;
         or if the decision that the event belongs to is not there, or no more.
         """
 
     @abstractmethod
-    def append_next(self, experiment: int, event: Event, after: str, fold: int) -> str | None:
+    def append_next(self, experiment: int, event: Event, after: Place) -> str | None:
         """As :meth:`append_to`, if nothing was appended or folded since a horizon.
 
         Parameters
@@ -111,10 +121,8 @@ class Backend(ABC):
             Id of the experiment.
         event : Event
             What to write.
-        after : str
-            The horizon.
-        fold : int
-            Position of the fold that there was then, 0 if there was none.
+        after : Place
+            The horizon, the fold that there was then, and the epoch.
 
         Returns
         -------
@@ -170,8 +178,8 @@ class Backend(ABC):
         """The decisions of an arm, outside the holdout, that never had a reward, at a horizon."""
 
     @abstractmethod
-    def save_snapshot(self, experiment: int, position: int, horizon: str, blob: bytes) -> None:
-        """Keep a snapshot of the state at a horizon, after so many events."""
+    def save_snapshot(self, experiment: int, position: int, horizon: str, blob: bytes, epoch: int) -> None:
+        """Keep a snapshot of the state at a horizon, after so many events; ``DuplicateKey`` in another epoch."""
 
     @abstractmethod
     def snapshots(self, experiment: int) -> list[tuple[int, str]]:
@@ -198,11 +206,11 @@ class Backend(ABC):
         """The decisions whose events are all within a horizon, and which have a reward and assign no unit."""
 
     @abstractmethod
-    def save_fold(self, experiment: int, fold: Fold, decisions: Sequence[str], earlier: int) -> int:
+    def save_fold(self, experiment: int, fold: Fold, decisions: Sequence[str], earlier: int, epoch: int) -> int:
         """Keep a fold and delete the events of these decisions, at once; return how many events.
 
         ``DuplicateKey`` if the position of the last fold is not ``earlier``: what is kept would lack the events of a
-        newer one.
+        newer one; and in another epoch.
         """
 
     @abstractmethod

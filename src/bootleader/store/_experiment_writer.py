@@ -13,7 +13,7 @@ from typing import Any, Final
 from bootleader._core.printable_text import shown
 from bootleader.agent._contextual_core import checked_context
 from bootleader.agent._decisions import Decision, Receipt
-from bootleader.store._backend import Backend, Found
+from bootleader.store._backend import Backend, Found, Place
 from bootleader.store._choice import Choice
 from bootleader.store._compute_thread import background
 from bootleader.store._errors import DuplicateKey, StoreError, removed
@@ -83,14 +83,14 @@ class Writer:
         fold = self.backend.fold(self.found.id)
         return self.fresh_replica(self.backend.start if fold is None else fold.horizon, use_snapshots=False)
 
-    def append(self, event: Event, changes: int) -> bool:
+    def append(self, event: Event, changes: int, epoch: int | None = None) -> bool:
         """Append a decision or an event of one; False if that has to be tried again.
 
         Another process has taken its version, event id or assignment; the experiment was changed more often than
         ``changes`` times; or the decision that the event belongs to is not there, or was folded meanwhile.
         """
         try:
-            is_written = self.backend.append_to(self.found.id, event, changes)
+            is_written = self.backend.append_to(self.found.id, event, changes, epoch)
         except DuplicateKey as error:
             return self.is_own(event, error)
         replica = self._replica
@@ -131,7 +131,7 @@ class Writer:
                     decision_id, event, choice = self._decided(replica, unit, context, now)
                 changes, place = replica.state.changes, replica.place
                 name, snapshot = replica.state.arms[choice.arm].name, replica.snapshot_due
-            if self.append(event, changes) if is_contended else self._append_next(replica, event, place):
+            if self.append(event, changes, place.epoch) if is_contended else self._append_next(replica, event, place):
                 replica.recent[decision_id] = event
                 if snapshot:
                     self._save_snapshot()
@@ -157,11 +157,10 @@ class Writer:
                 f"other threads of this process were at work on the experiment for {timeout:g} seconds", "unavailable"
             )
 
-    def _append_next(self, replica: Replica, event: Event, place: tuple[str, int]) -> bool:
+    def _append_next(self, replica: Replica, event: Event, place: Place) -> bool:
         """Append an event, and apply it, if nothing else was appended since the replica was there; whether it was."""
-        after, fold = place
         try:
-            horizon = self.backend.append_next(self.found.id, event, after, fold)
+            horizon = self.backend.append_next(self.found.id, event, place)
         except DuplicateKey as error:
             replica.note_others()
             return self.is_own(event, error)
@@ -172,7 +171,7 @@ class Writer:
                 replica.note_overtaken()
             return False
         with self.lock:
-            replica.take(event, after, horizon)
+            replica.take(event, place.horizon, horizon)
         return True
 
     @staticmethod
@@ -213,8 +212,8 @@ class Writer:
                 decision_id = self.ids.next()
                 choice = Choice(tally.number, probability, "recorded", Side.ELSEWHERE)
                 event = self._decision(replica, decision_id, choice, now, unit, None, values)
-                changes = replica.state.changes
-            if self.append(event, changes):
+                changes, epoch = replica.state.changes, replica.place.epoch
+            if self.append(event, changes, epoch):
                 return Decision(decision_id, arm, probability)
         raise overtaken_error("the experiment")
 

@@ -43,7 +43,7 @@ def fold(writer: Writer, before: Any) -> int:
 
 def _fold_once(writer: Writer, before: float) -> int:
     """Fold, or raise if another process has folded since this one has read the last fold."""
-    backend, experiment = writer.backend, writer.found.id
+    backend, experiment, epoch = writer.backend, writer.found.id, writer.backend.epoch
     horizon = backend.horizon_before(experiment, before)
     earlier = backend.fold(experiment)
     if earlier is not None and backend.contains(earlier.horizon, horizon):
@@ -59,7 +59,7 @@ def _fold_once(writer: Writer, before: float) -> int:
             ids[tag] = max(number, ids.get(tag, 0))
     text = json.dumps(ids)
     folded = Fold(horizon, state.events, state.to_bytes(horizon, text), text)
-    return backend.save_fold(experiment, folded, decisions, 0 if earlier is None else earlier.position)
+    return backend.save_fold(experiment, folded, decisions, 0 if earlier is None else earlier.position, epoch)
 
 
 def _largest_numbers(fold: Fold) -> dict[str, int]:

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from bootleader.store._backend import News
+from bootleader.store._backend import News, Place
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._ids import can_be_stored
@@ -136,6 +136,16 @@ class PostgresBackend(SqlBackend):
             raise
         return connection
 
+    def _connect_anew(self) -> TimedConnection:
+        """A further connection. The server may have crashed since the last one was opened.
+
+        It then gives ids of transactions again that have left no trace on its disk. A horizon that no row has may know
+        them as ended without events, and would hide the events that they have now.
+        """
+        connection = self._connect()
+        self.epoch += 1
+        return connection
+
     def _prepare(self, connection: psycopg.Connection[Any]) -> None:
         """Create or update the tables, and find the offset of the transaction ids.
 
@@ -180,7 +190,7 @@ class PostgresBackend(SqlBackend):
         deadline, wait, is_repeated = time.monotonic() + self.timeout, 0.02, False
         while True:
             try:
-                statements = self._connections.borrow(self._connect)
+                statements = self._connections.borrow(self._connect_anew)
                 try:
                     statements.connection.deadline = deadline if is_short else math.inf
                     done = work(statements)
@@ -245,36 +255,38 @@ class PostgresBackend(SqlBackend):
 
         self._with_statements(insert, is_short=False)
 
-    def _insert_to(self, experiment: int, event: Event, changes: int) -> bool:
+    def _insert_to(self, experiment: int, event: Event, changes: int, epoch: int | None) -> bool:
         sql = INSERTION_TO if event.version else INSERTION_UNCHANGED
         beside = (changes, event.decision) if event.version else (changes,)
-        return self._insert(sql, experiment, event, beside).command_tuples == 1
+        return self._insert(sql, experiment, event, beside, epoch).command_tuples == 1
 
-    def _insert(self, sql: str, experiment: int, event: Event, beside: Sequence[Any]) -> PGresult:
-        """Execute the insertion of an event, which may write nothing.
+    def _insert(
+        self, sql: str, experiment: int, event: Event, beside: Sequence[Any], epoch: int | None
+    ) -> PGresult:  # fmt: skip
+        """Execute the insertion of an event that was made in an epoch; it may write nothing.
 
-        If it writes nothing where it is repeated, the first attempt may have written the event: ``DuplicateKey``.
+        Not again, if the connection is lost: the first attempt may have written the event, and the next one may have to
+        be made anew.
         """
         attempts = itertools.count()
 
         def insert(statements: Statements) -> PGresult:
-            args = (*self.inserted(experiment, event), *beside)  # with the offset of this connection's server
-            is_repeated, done = next(attempts) > 0, statements.execute(sql, args)
-            if is_repeated and not done.command_tuples:
+            if next(attempts):
                 raise DuplicateKey(may_be_own=True)
-            return done
+            self.check_epoch(epoch)
+            return statements.execute(sql, (*self.inserted(experiment, event), *beside))
 
         return self._with_statements(insert)
 
-    def append_next(self, experiment: int, event: Event, after: str, fold: int) -> str | None:
-        known, to_decision = Horizon.of(after), event.version > 0
+    def append_next(self, experiment: int, event: Event, after: Place) -> str | None:
+        known, to_decision = Horizon.of(after.horizon), event.version > 0
         sql = next_insertion(bool(known.xip), to_decision)
-        beside: list[Any] = [known.xmax, fold]
+        beside: list[Any] = [known.xmax, after.fold]
         if known.xip:
             beside.append(known.xip)
         if to_decision:
             beside.append(event.decision)
-        written = self._insert(sql, experiment, event, beside)
+        written = self._insert(sql, experiment, event, beside, after.epoch)
         if not written.ntuples:
             return None
         own = int.from_bytes(written.get_value(0, 0) or b"", "big", signed=True)

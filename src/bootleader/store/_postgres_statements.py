@@ -51,7 +51,9 @@ class Statements:
     @property
     def is_idle(self) -> bool:
         """Whether the connection waits for a statement, outside of any transaction."""
-        return bool(self.connection.pgconn.transaction_status == self._idle)
+        # An exception between two steps of psycopg's can leave its own count of transactions wrong.
+        is_counted_right = not getattr(self.connection, "_num_transactions", 0)
+        return bool(self.connection.pgconn.transaction_status == self._idle) and is_counted_right
 
     def execute(self, sql: str, args: Sequence[Any]) -> PGresult:
         """Execute a statement with placeholders ``?``; the result, or an exception of psycopg."""

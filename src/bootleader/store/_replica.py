@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-from bootleader.store._backend import Backend
+from bootleader.store._backend import Backend, Place
 from bootleader.store._context_choice import chooser_of
 from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import EXPERIMENT, Event, Kind
@@ -59,6 +59,7 @@ class Replica:
     ) -> None:
         self.backend, self.experiment, self.settings = backend, experiment, settings
         self.fold = 0
+        self._sound_changes = 0  # the first changes of the experiment, whose rows were read in full
         self._appended = 0  # events that this process appended since the log was last read
         # By ``time.monotonic()``: when that was, and until when others are expected to append all the time.
         self._read_at: float
@@ -75,6 +76,7 @@ class Replica:
         # may come at any moment: then the next call starts anew.
         self.is_torn = True
         self._alone, self._read_at = 0, -math.inf  # nothing is decided before the log is read
+        self._epoch = self.backend.epoch
         self._load(upto)
         self.chooser = chooser_of(self.state, self._name)
         self.is_torn = False
@@ -114,7 +116,10 @@ class Replica:
             self._begin(upto)
         applied, more, began = 0, True, time.monotonic()
         while more:
-            news = self.backend.news(self.experiment, self.horizon, upto)
+            news = None if self._is_outdated else self.backend.news(self.experiment, self.horizon, upto)
+            if news is None or self._is_outdated:
+                self._begin(upto)
+                continue
             if news.fold != self.fold:
                 self.is_torn = True  # until it is known whether some of what was not read yet is gone
                 fold = self.backend.fold(self.experiment)
@@ -124,9 +129,9 @@ class Replica:
                 self.fold, self.is_torn = news.fold, False
                 if is_gone:
                     continue
-            if any(row[1] == Kind.CHANGE for row in news.rows):
+            if any(row[1] == Kind.CHANGE and row[3] > self._sound_changes for row in news.rows):
                 # What changed is in a column that the replica's checksum leaves out: this raises if one is damaged.
-                self.backend.chain(self.experiment, EXPERIMENT)
+                self._sound_changes = len(self.backend.chain(self.experiment, EXPERIMENT))
             self.is_torn = True
             if news.rows:
                 self.state.apply(news.rows)
@@ -146,9 +151,14 @@ class Replica:
         return applied
 
     @property
-    def place(self) -> tuple[str, int]:
-        """The horizon, and the position of the fold that there was then."""
-        return self.horizon, self.fold
+    def place(self) -> Place:
+        """Where the replica is in the log."""
+        return Place(self.horizon, self.fold, self._epoch)
+
+    @property
+    def _is_outdated(self) -> bool:
+        """Whether the horizon may stand for other events by now than those that were applied."""
+        return self._epoch != self.backend.epoch
 
     # A process that is alone does not read the log before it decides: it appends under the condition that there is
     # nothing new, and applies its own events as soon as they are written.
@@ -156,7 +166,8 @@ class Replica:
     @property
     def is_alone(self) -> bool:
         """Whether no other process has appended for a while, and all that this one has appended is applied."""
-        return self._alone >= ALONE and not (self._appended or self.state.reload or self.is_torn)
+        is_sound = not (self.is_torn or self._is_outdated)
+        return self._alone >= ALONE and is_sound and not (self._appended or self.state.reload)
 
     def note_others(self) -> None:
         """Another process, or thread, has appended: what was computed for the attempt is lost."""
@@ -182,7 +193,7 @@ class Replica:
         return (
             time.monotonic() - self._read_at < max_lag
             and self._appended * RECENT_SHARE <= self.state.rounds
-            and not (self.state.lacking or self.state.reload or self.is_torn)
+            and not (self.state.lacking or self.state.reload or self.is_torn or self._is_outdated)
         )
 
     def read_again(self) -> None:
@@ -239,7 +250,8 @@ class Replica:
         """Write a snapshot of the present state. That it cannot be written does not matter."""
         try:
             self.sync()  # so that the horizon is one that the database has given
+            epoch = self._epoch
             position, horizon, blob = self.snapshot()
-            self.backend.save_snapshot(self.experiment, position, horizon, blob)
+            self.backend.save_snapshot(self.experiment, position, horizon, blob, epoch)
         except (StoreError, DuplicateKey):
             return

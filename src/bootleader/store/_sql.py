@@ -177,11 +177,11 @@ class SqlBackend(Backend):
     exclusive_lock = ""  # what keeps others from locking a row that was read, until the transaction ends
 
     @abstractmethod
-    def _insert_to(self, experiment: int, event: Event, changes: int) -> bool:
+    def _insert_to(self, experiment: int, event: Event, changes: int, epoch: int | None) -> bool:
         """Write an event if there are no more changes, and its decision is there; whether that was so."""
 
-    def append_to(self, experiment: int, event: Event, changes: int) -> bool:
-        if self._insert_to(experiment, event, changes):
+    def append_to(self, experiment: int, event: Event, changes: int, epoch: int | None = None) -> bool:
+        if self._insert_to(experiment, event, changes, epoch):
             return True
         self.check_there(experiment)
         return False
@@ -246,13 +246,19 @@ class SqlBackend(Backend):
 
     # Snapshots -----------------------------------------------------------------------------------------------------
 
-    def save_snapshot(self, experiment: int, position: int, horizon: str, blob: bytes) -> None:
+    def check_epoch(self, epoch: int | None) -> None:
+        """Raise ``DuplicateKey`` if this is another epoch. The connection that is to write is open by now."""
+        if epoch is not None and epoch != self.epoch:
+            raise DuplicateKey
+
+    def save_snapshot(self, experiment: int, position: int, horizon: str, blob: bytes, epoch: int) -> None:
         sql = (
             "INSERT INTO bootleader_snapshots (experiment, position, horizon, blob) VALUES (?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING"
         )
 
         def work(execute: Execute) -> None:
+            self.check_epoch(epoch)
             check_there(execute, experiment)
             execute(sql, (experiment, position, horizon, blob))
 
@@ -308,8 +314,9 @@ class SqlBackend(Backend):
                 return
             last = found[-1][0]
 
-    def save_fold(self, experiment: int, fold: Fold, decisions: Sequence[str], earlier: int) -> int:
+    def save_fold(self, experiment: int, fold: Fold, decisions: Sequence[str], earlier: int, epoch: int) -> int:
         def work(execute: Execute) -> int:
+            self.check_epoch(epoch)
             check_there(execute, experiment, self.exclusive_lock)
             self.check_fold(execute, experiment, earlier)
             before = _count(execute, experiment)

@@ -26,7 +26,7 @@ from typing import Any, Final
 import apsw
 
 from bootleader._core.printable_text import shown
-from bootleader.store._backend import News
+from bootleader.store._backend import News, Place
 from bootleader.store._errors import DuplicateKey, StoreError
 from bootleader.store._events import COLUMNS, Event
 from bootleader.store._schema import SQLITE
@@ -172,16 +172,22 @@ class SqliteBackend(SqlBackend):
     def close(self) -> None:
         with self._lock:
             self._log.close()
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            connection, self._connection = self._connection, None  # first: an exception may come after it is closed
+            if connection is not None:
+                connection.close()
             if self.path == MEMORY:
                 self._ended = "ends when it is closed"
 
     def _locked(self, work: Callable[..., Any], *args: Any) -> Any:
         """Do some work while no other thread uses the connection; or raise, as :meth:`_guarded`."""
         began = time.monotonic()
+        is_nested = self._lock._is_owned()  # type: ignore[attr-defined]
         with self._lock:
+            if is_nested and self._connection is not None and self._connection.in_transaction:
+                raise StoreError(
+                    "this thread is in the middle of a transaction: a signal handler may not use the store then",
+                    "unavailable",
+                )
             if time.monotonic() - began > self.timeout:  # they waited for the file: this one would wait as long again
                 raise StoreError(
                     f"other threads of this process used {shown(self.path)} for {self.timeout:g} seconds", "unavailable"
@@ -248,7 +254,7 @@ class SqliteBackend(SqlBackend):
 
         self.write(insert)
 
-    def _insert_to(self, experiment: int, event: Event, changes: int) -> bool:
+    def _insert_to(self, experiment: int, event: Event, changes: int, epoch: int | None) -> bool:
         sql, args = INSERTION_TO if event.version else INSERTION_UNCHANGED, (*self.inserted(experiment, event), changes)
         return bool(self._locked(self._is_written, sql, args))
 
@@ -270,8 +276,8 @@ class SqliteBackend(SqlBackend):
             self._sync()
         return True
 
-    def append_next(self, experiment: int, event: Event, after: str, fold: int) -> str | None:
-        last, sql = int(after), NEXT_INSERTION_TO if event.version else NEXT_INSERTION
+    def append_next(self, experiment: int, event: Event, after: Place) -> str | None:
+        last, sql = int(after.horizon), NEXT_INSERTION_TO if event.version else NEXT_INSERTION
         args = (experiment, *event[1:], last)  # a fold keeps the last event, so that events after it are never missed
         written = self._locked(self._is_written, sql, args, True)
         return str(last + 1) if written else None

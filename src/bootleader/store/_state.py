@@ -119,7 +119,7 @@ class State:
     ----------
     rounds : int
         Number of rewards outside the holdout, of all arms that ever were, and of those in summaries. With a half-life
-        rewards fade by it, and a withdrawal leaves it as it is.
+        rewards fade by it: then a summary takes no rounds, and a withdrawal leaves them as they are.
     sides : list of ExactSums, or None
         Rewards of the bandit's choices and of the holdout, where there is one.
     changes : int
@@ -315,7 +315,8 @@ class State:
             case "remove_arm":
                 self.arms[change["arm"]].removed = True
             case "learn_summary":
-                self.rounds += change["number"]
+                if self.settings.half_life is None:
+                    self.rounds += change["number"]
             case "add_category":
                 self._widen(change["feature"], change["category"])
             case other:

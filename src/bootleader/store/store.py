@@ -87,6 +87,7 @@ class Store:
         for kind in self._policies:
             if not (isinstance(kind, type) and issubclass(kind, Policy | ContextualPolicy)):
                 raise TypeError(f"policies must be classes of policies, got {shown(kind)}")
+        _import_all()
         self._backend = backend_of(url, positive("timeout", timeout))
         self._given_clock = clock
         self._clock = clock if clock is time.time else self._checked_time
@@ -290,6 +291,11 @@ class Store:
             In the order of their creation.
         """
         return self._backend.names()
+
+
+def _import_all() -> None:
+    """Import what calls would import: a child that is forked meanwhile could never import it."""
+    import bootleader.agent._schema  # noqa: F401
 
 
 def backend_of(url: str, timeout: float) -> Backend:
