@@ -25,10 +25,11 @@ from bootleader.agent._probabilities import choice_chances
 from bootleader.agent._random_streams import Streams
 from bootleader.agent._shared_learner import SharedLearner
 from bootleader.agent._traffic_choice import final_chances
+from bootleader.store._arm_tally import ArmTally
 from bootleader.store._errors import StoreError
 from bootleader.store._events import Event, Side
 from bootleader.store._exact_sums import ExactSums
-from bootleader.store._state import ArmTally, State
+from bootleader.store._state import State
 
 
 class Choice(NamedTuple):

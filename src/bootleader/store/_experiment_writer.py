@@ -13,6 +13,7 @@ from typing import Any, Final
 from bootleader._core.printable_text import shown
 from bootleader.agent._contextual_core import checked_context
 from bootleader.agent._decisions import Decision, Receipt
+from bootleader.store._arm_tally import ArmTally
 from bootleader.store._backend import Backend, Found, Place
 from bootleader.store._choice import Choice
 from bootleader.store._compute_thread import background
@@ -24,7 +25,7 @@ from bootleader.store._model_sums import context_of_reward
 from bootleader.store._replica import Replica
 from bootleader.store._rewards import event_in_use, next_event
 from bootleader.store._settings import Settings
-from bootleader.store._state import ArmTally, State
+from bootleader.store._state import State
 
 ATTEMPTS: Final = 100  # of a call that other processes overtake again and again
 

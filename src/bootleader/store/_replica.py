@@ -7,12 +7,13 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
+from bootleader.store._arm_tally import OpenDecisions
 from bootleader.store._backend import Backend, Place
 from bootleader.store._context_choice import chooser_of
 from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import EXPERIMENT, Event, Kind
 from bootleader.store._settings import Settings
-from bootleader.store._state import DECISION, OpenDecisions, State
+from bootleader.store._state import DECISION, State
 
 RECENT: Final = 10_000  # decisions
 ALONE: Final = 4  # times that the log is read before a process counts as alone

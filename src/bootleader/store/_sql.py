@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import threading
-import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from bootleader._core.printable_text import shown
-from bootleader.store._backend import Backend, Fold, Found
+from bootleader.store._backend import Fold, Found
 from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import COLUMNS, CORE, EXPERIMENT, Event, Kind, Side
+from bootleader.store._forks import ForkedBackend
 from bootleader.store._ids import can_be_stored
 from bootleader.store._schema import VERSION, statements
 
@@ -24,64 +21,16 @@ OF_BANDIT: Final = f"d.kind = {Kind.DECISION.value} AND d.side <> {Side.HOLDOUT.
 AT_ONCE: Final = 5_000  # rows of one query
 READ_AT_ONCE: Final = 50_000  # events that a replica reads and applies at once
 
-_backends: weakref.WeakSet[SqlBackend] = weakref.WeakSet()
-_forking = threading.RLock()  # one fork at a time, and no new backend during one
-_prepared: list[SqlBackend] = []  # for the fork that is under way
-
-
-def _before_fork() -> None:
-    _forking.acquire()
-    for backend in list(_backends):
-        _prepared.append(backend)
-        backend.before_fork()
-
-
-def _after_fork_in_parent() -> None:
-    # An exception of a signal handler does not keep Python from forking. Where one came before a lock was acquired,
-    # releasing it is a RuntimeError.
-    while _prepared:
-        with contextlib.suppress(RuntimeError):
-            _prepared.pop().after_fork_in_parent()
-    with contextlib.suppress(RuntimeError):
-        _forking.release()
-
-
-def _after_fork_in_child() -> None:
-    global _forking
-    _forking = threading.RLock()
-    _prepared.clear()
-    for backend in list(_backends):
-        backend.forget_connections()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
-
 Execute = Callable[[str, Sequence[Any]], list[Any]]
 
 
-class SqlBackend(Backend):
+class SqlBackend(ForkedBackend):
     """The statements of a store, over two primitives: read rows, and write in one transaction."""
 
     dialect: dict[str, str]
 
     def __init__(self, timeout: float) -> None:
         self.timeout = timeout
-
-    def register(self) -> None:
-        """Be prepared for forks from now on: to be called before the first connection, when all else is there."""
-        with _forking:
-            _backends.add(self)
-
-    def before_fork(self) -> None:
-        """Prepare this process for a fork."""
-
-    def after_fork_in_parent(self) -> None:
-        """Go on after a fork."""
-
-    @abstractmethod
-    def forget_connections(self) -> None:
-        """In a forked child: leave the parent's connections alone and open new ones."""
 
     @abstractmethod
     def rows(self, sql: str, args: Sequence[Any] = (), *, is_short: bool = True) -> list[Any]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from bisect import bisect_left, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from bootleader._core.printable_text import shown
 from bootleader.agent._contextual_core import needs_constant
 from bootleader.agent.features import Features
+from bootleader.store._arm_tally import ArmTally, OpenDecisions
 from bootleader.store._errors import StoreError
 from bootleader.store._events import Event, Kind, Side, checksum_of_core, core_matches
 from bootleader.store._exact_sums import ExactMoments, ExactSums, FadingSums
@@ -20,11 +20,10 @@ from bootleader.store._settings import Settings
 
 # Of a snapshot. What users named is JSON in it: msgpack has no integers beyond 64 bits, and no half surrogates.
 FORMAT: Final = 4
+WITH_MODELS: Final = 5
 HOLDOUT, ELSEWHERE = int(Side.HOLDOUT), int(Side.ELSEWHERE)
 DECISION, CHANGE, ASSIGNMENT = int(Kind.DECISION), int(Kind.CHANGE), int(Kind.ASSIGNMENT)
 VALUES: Final = frozenset({Kind.REWARD, Kind.AMENDMENT, Kind.ADDITION, Kind.WITHDRAWAL})
-
-WITH_MODELS: Final = 5
 MANY: Final = 40  # values from which on it is faster to add them together
 CHECKSUM_BYTES: Final = 16  # of a snapshot
 Row = Sequence[Any]  # seq, the core columns, detail, context
@@ -33,83 +32,6 @@ Row = Sequence[Any]  # seq, the core columns, detail, context
 def _checksum(packed: bytes, beside: Sequence[str]) -> bytes:
     texts = "".join(f"{text}\0" for text in beside).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(packed + texts, digest_size=CHECKSUM_BYTES).digest()
-
-
-class OpenDecisions:
-    """Decisions of an arm that wait for its first rewards: how many are not too old."""
-
-    __slots__ = ("times", "when")
-
-    def __init__(self, when: Iterable[tuple[str, float]] = ()) -> None:
-        self.when = dict(when)
-        self.times = sorted(self.when.values())
-
-    def add(self, decision: str, time: float) -> None:
-        """A decision was made."""
-        self.when[decision] = time
-        insort(self.times, time)
-
-    def drop(self, decision: str) -> None:
-        """Its reward has come."""
-        time = self.when.pop(decision, None)
-        if time is not None:
-            del self.times[bisect_left(self.times, time)]
-
-    def since(self, earliest: float) -> int:
-        """Number of decisions that are not older."""
-        return len(self.times) - bisect_left(self.times, earliest)
-
-
-class ArmTally:
-    """What the log says of one arm.
-
-    Attributes
-    ----------
-    sums : ExactSums or FadingSums
-        Of the rewards that the policy learns from.
-    waiting : OpenDecisions or None
-        Kept as long as the arm lacks its first rewards; None after that, or if it has to be read from the log.
-    model : ModelSums or None
-        Where the experiment has contexts and every arm a model of its own.
-    """
-
-    __slots__ = (
-        "active", "decisions", "history", "later", "metadata", "model", "name", "noise_sd", "number", "removed",
-        "rewarded", "sums", "waiting",
-    )  # fmt: skip
-
-    def __init__(self, number: int, name: str, metadata: Any, noise_sd: float, later: bool, settings: Settings) -> None:
-        self.number, self.name, self.metadata, self.noise_sd, self.later = number, name, metadata, noise_sd, later
-        self.active, self.removed = True, False
-        half_life = settings.half_life
-        self.sums: ExactSums | FadingSums = ExactSums() if half_life is None else FadingSums(half_life)
-        self.history: list[float] | None = [] if settings.keeps_history else None
-        self.decisions = self.rewarded = 0
-        self.waiting: OpenDecisions | None = OpenDecisions()
-        self.model: ModelSums | None = None
-
-    def add(self, value: float, round_: int, sign: int) -> None:
-        """Add a reward, or take it back."""
-        if isinstance(self.sums, FadingSums):
-            self.sums.add(value, round_, sign)
-        else:
-            self.sums.add(value, sign)
-        if self.history is not None:
-            if sign > 0:
-                insort(self.history, value)
-            else:
-                del self.history[bisect_left(self.history, value)]
-
-    def add_moments(self, number: int, moments: ExactMoments, round_: int) -> None:
-        """Add what a summary says."""
-        if isinstance(self.sums, FadingSums):
-            self.sums.add_moments(number, moments, round_)
-        else:
-            self.sums.add_moments(number, moments)
-
-    def moments(self, now: int, least: int) -> ExactMoments:
-        """Moments as of round ``now``."""
-        return self.sums.moments(now, least) if isinstance(self.sums, FadingSums) else self.sums.moments()
 
 
 class State:
