@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+import tempfile
+import threading
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +19,7 @@ import pytest
 import bootleader as bl
 from bootleader.store import _postgres, _replica, _sqlite
 from tests.helpers import LONGEST_WAIT
+from tests.store.postgres_server import Server, folder_in_memory
 
 ARMS = ["a", "b", "c"]
 WORKERS = 3
@@ -76,7 +80,10 @@ def work(url: str, seed: int, calls: int, answers: Any) -> None:
     store.close()
 
 
-def check_soak(store: bl.Store, url: str, calls: int, seed: int, traffic: bl.Traffic | None) -> None:
+def check_soak(
+    store: bl.Store, url: str, calls: int, seed: int, traffic: bl.Traffic | None,
+    before_check: Callable[[], None] = lambda: None,
+) -> None:  # fmt: skip
     button = store.create("button", bl.StudentThompson(), ARMS, seed=seed, traffic=traffic)
     context = multiprocessing.get_context("spawn")
     answers = context.Queue()
@@ -86,6 +93,7 @@ def check_soak(store: bl.Store, url: str, calls: int, seed: int, traffic: bl.Tra
     found = [answers.get(timeout=LONGEST_WAIT) for _ in workers]
     for worker in workers:
         worker.join()
+    before_check()
     sums, counts, decisions = dict.fromkeys(ARMS, 0.0), dict.fromkeys(ARMS, 0), 0
     for earned, arms, wrong in found:
         assert wrong == []
@@ -117,3 +125,28 @@ def test_everything_at_once(store, store_url):
 @pytest.mark.parametrize("seed", range(2, 8))
 def test_everything_at_once_for_longer(store, store_url, seed):
     check_soak(store, store_url, calls=2_000, seed=seed, traffic=RULES[seed % 2])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [8, 9])
+def test_everything_at_once_while_the_server_crashes(seed):
+    """Calls go on when it is there again, and count once."""
+    with tempfile.TemporaryDirectory(prefix="bl-pg-", dir=folder_in_memory()) as folder:
+        server, ended, rng = Server(folder), threading.Event(), random.Random(seed)
+
+        def crash() -> None:
+            while not ended.wait(rng.uniform(0.5, 3.0)):
+                server.kill()
+                server.start()
+
+        crashes = threading.Thread(target=crash)
+        url = server.new_database()
+        with bl.Store(url, timeout=LONGEST_WAIT) as store:
+            crashes.start()
+            try:
+                check_soak(store, url, calls=5_000, seed=seed, traffic=RULES[seed % 2], before_check=ended.set)
+            finally:
+                ended.set()
+                crashes.join()
+        server.kill()
+        server.server.cleanup()
