@@ -174,9 +174,7 @@ def exported(writer: Writer) -> Agent:
 def _side(sums: ExactSums) -> ArmState:
     """One side of the comparison with the holdout."""
     count, mean, rss, third, fourth = sums.moments()
-    return ArmState(
-        count=count, anchor=mean, rss=rss, third=third, fourth=fourth, rewards=sums.number
-    )  # fmt: skip
+    return ArmState(count=count, anchor=mean, rss=rss, third=third, fourth=fourth, rewards=sums.number)
 
 
 class _OpenDecisions:

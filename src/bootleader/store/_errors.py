@@ -50,7 +50,9 @@ def removed() -> StoreError:
 
 
 class DuplicateKey(Exception):  # noqa: N818  (no error of the caller's)
-    """A row with one of the unique keys is in the log; internal, always handled.
+    """What was to be written has to be made anew; internal, always handled.
+
+    A row with one of the unique keys is in the log, another process has folded, or the connection is a new one.
 
     Attributes
     ----------
