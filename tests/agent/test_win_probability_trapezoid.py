@@ -10,6 +10,8 @@ import pytest
 from scipy.special import stdtr
 
 import bootleader as bl
+from bootleader.agent import _sinh_grid
+from bootleader.agent import _win_probability_normal as normal
 from bootleader.agent import _win_probability_trapezoid as trapezoid
 from bootleader.agent._win_probability_student import winning_probabilities
 from bootleader.agent._win_probability_trapezoid import few_winning_probabilities
@@ -39,18 +41,22 @@ def test_it_agrees_with_adaptive_quadrature(arms: int, kind: str) -> None:
     assert answered >= 3
 
 
-def test_nodes_are_doubled_until_they_suffice(monkeypatch: Any) -> None:
-    location, scale, df = [0.0, 0.3, -0.2, 0.1], [1.0, 0.5, 2.0, 0.8], [INF, INF, 2.0, INF]
+@pytest.mark.parametrize(("module", "third", "fewest", "most"), [(normal, INF, 8, 10), (trapezoid, 2.0, 32, 40)])
+def test_nodes_are_doubled_until_they_suffice(
+    monkeypatch: Any, module: Any, third: float, fewest: int, most: int
+) -> None:
+    location, scale, df = [0.0, 0.3, -0.2, 0.1], [1.0, 0.5, 2.0, 0.8], [INF, INF, third, INF]
     wanted = winning_probabilities(location, scale, df, tolerance=1e-12)
-    monkeypatch.setattr(trapezoid, "NORMAL_STEP", 40.0)
+    monkeypatch.setattr(_sinh_grid, "FEWEST_NODES", fewest)
+    monkeypatch.setattr(module, "NORMAL_STEP", 40.0)
     monkeypatch.setattr(trapezoid, "STUDENT_STEP", 40.0)
     got = few_winning_probabilities(location, scale, df)
     assert got is not None
     assert np.abs(got - wanted).max() < 2e-10
-    monkeypatch.setattr(trapezoid, "MOST_NODES", 40)
+    monkeypatch.setattr(_sinh_grid, "MOST_NODES", most)
     assert few_winning_probabilities(location, scale, df) is None
-    monkeypatch.setattr(trapezoid, "OFF_BY", 1.0)  # without the two estimates the error would be visible
-    monkeypatch.setattr(trapezoid, "HALF_OFF_BY", 1.0)
+    monkeypatch.setattr(module, "OFF_BY", 1.0)  # without the two estimates the error would be visible
+    monkeypatch.setattr(module, "HALF_OFF_BY_NORMAL" if module is normal else "HALF_OFF_BY", 1.0)
     coarse = few_winning_probabilities(location, scale, df)
     assert coarse is not None
     assert np.abs(coarse - wanted).max() > 1e-8

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from bootleader._core.elementary import log
 from bootleader.agent._choice_learner import ChoiceLearner
+from bootleader.agent._elementary_arrays import gauss_legendre
 from bootleader.agent._random_streams import SpareStream
 from bootleader.agent._win_probability_student import winning_probabilities
 from bootleader.policies import (
@@ -137,7 +137,7 @@ def _beta_thompson(params: tuple[float, ...], arms: Any, memory: list[float], sh
             axis=1,
         )
     )
-    nodes, weights = _gauss_legendre()
+    nodes, weights = gauss_legendre(NODES)
     half = np.diff(edges)[:, None] / 2.0
     u = (edges[:-1, None] + half * (1.0 + nodes)).ravel()
     density = np.exp(a * log_expit(u) + b * log_expit(-u) - betaln(a, b))
@@ -146,12 +146,6 @@ def _beta_thompson(params: tuple[float, ...], arms: Any, memory: list[float], sh
         [np.delete(below, k, axis=0).prod(axis=0) @ (density[k] * (half * weights).ravel()) for k in range(shared.arms)]
     )
     return normalised(chances)
-
-
-@cache
-def _gauss_legendre() -> tuple[Floats, Floats]:
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    return nodes, weights
 
 
 def normalised(chances: Floats) -> Floats:

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from bootleader.agent._elementary_arrays import arctan, exp, log, log1p
 from bootleader.agent._win_probability_student import student_peak, whole_power
 
 Floats = npt.NDArray[np.float64]
@@ -53,8 +54,11 @@ class NearlyNormals:
 
     def __init__(self, df: Floats) -> None:
         self.df = df[:, None]
-        powers = (self.df + 1.0) ** -np.arange(len(SERIES))[None]
-        terms = powers * SERIES
+        terms = np.empty((len(df), len(SERIES)))  # divided by powers of n + 1
+        power = np.ones(len(df))
+        for i, coefficient in enumerate(SERIES):
+            terms[:, i] = power * coefficient
+            power /= df + 1.0
         moments = np.cumprod([1.0, *range(1, 2 * len(SERIES) - 1, 2)])  # of a standard normal
         terms /= (terms * moments).sum(axis=1, keepdims=True)
         needed = int((terms * moments > SMALLEST_TERM).any(axis=0).sum())  # they fall
@@ -64,8 +68,8 @@ class NearlyNormals:
     def __call__(self, z: Floats) -> tuple[Floats, Floats]:
         from scipy.special import ndtr
 
-        square = (self.df + 1.0) * np.log1p(z * z / self.df)
-        density = np.exp(-0.5 * square)
+        square = (self.df + 1.0) * log1p(z * z / self.df)
+        density = exp(-0.5 * square)
         y = np.copysign(np.sqrt(square), z)
         integral = ndtr(y) - 0.5  # of y^2i exp(-y^2 / 2) / sqrt(2 pi), from 0
         power = y * density
@@ -107,13 +111,13 @@ class Students:
         below *= self.plain + self.root * cosine
         below *= cosine
         below *= tangent
-        below += self.angle * np.arctan(tangent)
+        below += self.angle * arctan(tangent)
         below += 0.5
         if self.others:
             from scipy.special import stdtr
 
             below[self.others] = stdtr(self.df[self.others], z[self.others])
-        density = np.exp((0.5 * self.df + 0.5) * np.log(ratio))
+        density: Floats = exp((0.5 * self.df + 0.5) * log(ratio))
         density *= self.peak
         return below, _ratio(below, density)
 
@@ -139,7 +143,7 @@ class EqualStudents:
             below = self._series(z, ratio)
             below *= root
         else:
-            below = np.arctan(z * (1.0 / math.sqrt(self.df)))
+            below = arctan(z * (1.0 / math.sqrt(self.df)))
             below *= self.angle
             if self.terms:
                 ratio *= self._series(z, ratio)

@@ -16,13 +16,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from bootleader.agent._elementary_arrays import exp, gauss_legendre, log, log1p, weighted_sums
+
 Floats = npt.NDArray[np.float64]
 
 # More tosses than this are replaced by so many with the same mean and variance: the error is below 0.1 / MOST_TOSSES.
 MOST_TOSSES: Final = 1e6
 LONG_TABLE: Final = 4096  # places from which on those of a single variable are done without arrays
 STRAY: Final = 9.0  # heads farther than this many standard deviations from their mean are left out
-SHARES, SHARE_WEIGHTS = np.polynomial.legendre.leggauss(24)
+SHARES, SHARE_WEIGHTS = gauss_legendre(24)
 GRADED: Final = 40  # stretches of [0, 1], each half as long as the one before, towards 1
 
 
@@ -69,9 +71,9 @@ def _heads(tosses: float) -> tuple[Floats, Floats, Floats]:
     stray = STRAY * 0.5 * math.sqrt(tosses) + 1.0
     heads = np.arange(max(0.0, math.floor(tosses / 2 - stray)), min(tosses, math.ceil(tosses / 2 + stray)) + 1.0)
     # Each is (tosses - heads + 1) / heads times as likely as the one before.
-    growth = np.log1p((tosses - 2.0 * heads[1:] + 1.0) / heads[1:])
+    growth = log1p((tosses - 2.0 * heads[1:] + 1.0) / heads[1:])
     log_mass = np.concatenate([[0.0], np.cumsum(growth)])
-    mass = np.exp(log_mass - log_mass.max())
+    mass: Floats = exp(log_mass - log_mass.max())
     mass /= mass.sum()
     return heads, mass, np.concatenate([[0.0], np.cumsum(mass)[:-1]])
 
@@ -101,10 +103,10 @@ def _wins(place: Floats, owner: npt.NDArray[np.intp], mass: Floats, below: Float
         here = owner[first:last]
         fresh = int((reached[here] == 0.0).sum())
         if unreached == fresh:
-            others = log_all - float((members[here] * np.log(np.where(reached[here] > 0.0, reached[here], 1.0))).sum())
-            chance = np.log(np.maximum(below[first:last, None] + mass[first:last, None] * share, 1e-300))
-            everyone = np.exp(others + members[here] @ chance)
-            wins[here] += mass[first:last] * ((everyone / np.exp(chance)) @ weight)
+            others = log_all - float((members[here] * log(np.where(reached[here] > 0.0, reached[here], 1.0))).sum())
+            chance = np.maximum(below[first:last, None] + mass[first:last, None] * share, 1e-300)
+            everyone = exp(others + np.add.reduce(members[here, None] * log(chance), axis=0))
+            wins[here] += mass[first:last] * weighted_sums(everyone / chance, weight)
         for kind, total in zip(here, below[first:last] + mass[first:last], strict=True):
             old = math.log(reached[kind]) if reached[kind] > 0.0 else 0.0
             log_all += members[kind] * (math.log(max(total, 1e-300)) - old)
@@ -115,7 +117,7 @@ def _wins(place: Floats, owner: npt.NDArray[np.intp], mass: Floats, below: Float
 
 def _graded_shares() -> tuple[Floats, Floats]:
     """Nodes and weights on [0, 1], fine towards 1, where a product of very many factors has all its mass."""
-    edges = np.append(1.0 - 0.5 ** np.arange(GRADED), 1.0)
+    edges = np.append(1.0 - np.ldexp(1.0, -np.arange(GRADED)), 1.0)
     width = np.diff(edges)
     nodes = edges[:-1, None] + width[:, None] * (0.5 * (SHARES + 1.0))
     return nodes.ravel(), (0.5 * width[:, None] * SHARE_WEIGHTS).ravel()

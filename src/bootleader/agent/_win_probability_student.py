@@ -14,11 +14,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bootleader.agent._elementary_arrays import arctan, exp, gauss_legendre, log, weighted_sums
+
 Floats = npt.NDArray[np.float64]
 
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(20)
+NODES, WEIGHTS = gauss_legendre(20)
 # Turns values at the nodes into the last two Legendre coefficients, which say how far a panel is from being resolved.
-LAST_COEFFICIENTS: Final = np.polynomial.legendre.legvander(NODES, 19)[:, -2:] * WEIGHTS[:, None] * [18.5, 19.5]
+LAST_COEFFICIENTS: Final = (np.polynomial.legendre.legvander(NODES, 19)[:, -2:] * WEIGHTS[:, None] * [18.5, 19.5]).T
 NORMAL_REACH: Final = 9.0  # a normal is constant beyond this many scales, for all that float64 can tell
 NORMAL_WIDTH: Final = 2.0  # widest panel within reach of a normal, in its scales
 # The same for a Student: in its scales, or, where that is more, in distances from its location.
@@ -93,8 +95,8 @@ class Variables(NamedTuple):
         reach = np.full(self.df.shape, -float(ndtri(chance)))
         df = self.df[np.isfinite(self.df)]
         # P(T > z) < c z^-df, from the density's own tail.
-        log_c = gammaln(0.5 * (df + 1.0)) - gammaln(0.5 * df) - 0.5 * math.log(math.pi) + (0.5 * df - 1.0) * np.log(df)
-        reach[np.isfinite(self.df)] = np.exp(np.minimum((log_c - math.log(chance)) / df, 200.0))
+        log_c = gammaln(0.5 * (df + 1.0)) - gammaln(0.5 * df) - 0.5 * math.log(math.pi) + (0.5 * df - 1.0) * log(df)
+        reach[np.isfinite(self.df)] = exp(np.minimum((log_c - math.log(chance)) / df, 200.0))
         return reach
 
 
@@ -246,9 +248,9 @@ def _integrate(variables: Variables, panels: Panels, tolerance: float) -> Floats
             part = panels.take(slice(first, first + at_once))
             density = _winning_density(variables, part)
             half = 0.5 * part.width
-            tail = np.abs(density @ LAST_COEFFICIENTS).max(axis=(0, 2)) * half
-            resolved = (tail <= tolerance) | (halvings > MOST_HALVINGS)
-            wins += (density[:, resolved] @ WEIGHTS) @ half[resolved]
+            coefficients = [np.abs(weighted_sums(density, last)).max(axis=0) for last in LAST_COEFFICIENTS]
+            resolved = (np.maximum(*coefficients) * half <= tolerance) | (halvings > MOST_HALVINGS)
+            wins += weighted_sums(weighted_sums(density[:, resolved], WEIGHTS), half[resolved])
             unresolved.append(part.take(~resolved).halves())
         panels = _joined(*unresolved)
     return wins
@@ -272,7 +274,7 @@ def _pdf(z: Floats, df: Floats) -> Floats:
     for n in np.unique(df):
         rows = df == n
         if math.isinf(n):
-            density[rows] = np.exp(-0.5 * z[rows] ** 2) / math.sqrt(2.0 * math.pi)
+            density[rows] = exp(-0.5 * z[rows] ** 2) / math.sqrt(2.0 * math.pi)
         else:
             density[rows] = student_peak(float(n)) * power_by_multiplication(n / (n + z[rows] ** 2), 0.5 * (n + 1.0))
     return density
@@ -289,7 +291,7 @@ def power_by_multiplication(base: Floats, exponent: float) -> Floats:
     """``base ** exponent``, exponent at least 1; by multiplications where it is a small multiple of one half."""
     halves = 2.0 * exponent
     if halves != int(halves) or halves > CLOSED_FORM_UNTIL:
-        return base**exponent
+        return exp(exponent * log(base))  # type: ignore[no-any-return]
     power = whole_power(base, int(halves) // 2)
     return power * np.sqrt(base) if int(halves) % 2 else power
 
@@ -333,4 +335,4 @@ def _whole_student_cdf(n: int, z: Floats) -> Floats:
         total += term
     if n % 2 == 0:
         return 0.5 + 0.5 * sine * total
-    return 0.5 + (np.arctan(z / math.sqrt(n)) + sine * total) / math.pi
+    return 0.5 + (arctan(z / math.sqrt(n)) + sine * total) / math.pi

@@ -31,27 +31,32 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bootleader.agent._elementary_arrays import gauss_legendre, weighted_sums
+from bootleader.agent._sinh_grid import LEVELS, coarsest_level, has_too_many_nodes, sinh_grid
 from bootleader.agent._student_distributions import EqualStudents, NearlyNormals, Normals, Students
+from bootleader.agent._win_probability_normal import (
+    HALF_OFF_BY_NORMAL,
+    LOST,
+    NORMAL_REACH,
+    NORMAL_STEP,
+    OFF_BY,
+    STRETCH,
+    normal_winning_probabilities,
+)
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 Distributions = Callable[[Floats], tuple[Floats, Floats]]  # F and f / F, row by row
 
-FEWEST_NODES, MOST_NODES = 32, 5000
-LEVELS: Final = 8  # steps between nodes are 2^(-i/8): hyperbolic functions of their multiples are computed once
-TABLE: Final = 12.0  # up to here
 WIDEST: Final = 1e12  # largest ratio of two scales
 SMALL, LARGE = 1e-100, 1e100  # of scales; locations are at most FARTHEST scales from each other
 FARTHEST: Final = 1e15
-LOST: Final = 1e-13  # chance of a maximum to the left of the grid
-NORMAL_REACH: Final = 7.5  # scales to the right of a normal's location where the grid may end
-STRETCH: Final = 3.0  # delta, in scales of the narrowest variable
-NORMAL_STEP: Final = 0.45  # in a variable's scales, as they appear in t
-STUDENT_STEP: Final = 0.25  # the same, times the square root of the degrees of freedom: a pole is that far away
-OFF_BY: Final = 1e-10  # largest distance of the sum from 1
-# Largest distance between all nodes and every second. The error of all nodes is at most the square of this distance
-# (a pole limits the convergence), and about its fourth power where all variables are nearly normal.
-HALF_OFF_BY, HALF_OFF_BY_NORMAL = 5e-6, 5e-4
+# A variable's step in its scales, as they appear in t, times the square root of the degrees of freedom: a pole is that
+# far away.
+STUDENT_STEP: Final = 0.25
+# Largest distance between all nodes and every second. The error of all nodes is at most the square of this distance,
+# because a pole limits the convergence.
+HALF_OFF_BY: Final = 5e-6
 HEAVY: Final = 5.0  # degrees of freedom below which the integrand does not vanish where the grid ends
 FEW_KINDS: Final = 2  # different degrees of freedom up to which each is computed apart
 NEARLY_NORMAL: Final = 20.0  # degrees of freedom from which on poles are too far away to matter, and a series is exact
@@ -59,9 +64,7 @@ NEARLY_NORMAL: Final = 20.0  # degrees of freedom from which on poles are too fa
 # the narrowest variable wants them, would be most of the grid. The last has no weight: the tail begins there.
 LONG: Final = 100  # nodes from which on the grid is divided
 OUTER: Final = 4.0  # times the distance of the farthest pole
-_LEGENDRE: Final = np.polynomial.legendre.leggauss(24)
-OUTER_NODES: Final = np.append(_LEGENDRE[0], 1.0)
-OUTER_WEIGHTS: Final = np.repeat(np.append(_LEGENDRE[1], 0.0)[:, None], 2, axis=1)
+OUTER_NUMBER: Final = 24
 # Gregory's end correction of order 9 for the last nodes, where a heavy tail's integrand does not quite vanish.
 _DIFFERENCES: Final = (
     -1 / 12, -1 / 24, -19 / 720, -3 / 160, -863 / 60480, -275 / 24192, -33953 / 3628800, -8183 / 1036800,
@@ -69,7 +72,9 @@ _DIFFERENCES: Final = (
 )  # fmt: skip
 _END: Final = np.array(
     [
-        sum(c * (-1.0) ** i * math.comb(k, i) for k, c in enumerate(_DIFFERENCES, 1) if i <= k) + 1.0 - 0.5 * (i == 0)
+        math.fsum(c * (-1.0) ** i * math.comb(k, i) for k, c in enumerate(_DIFFERENCES, 1) if i <= k)
+        + 1.0
+        - 0.5 * (i == 0)
         for i in range(len(_DIFFERENCES), -1, -1)
     ]
 )
@@ -102,6 +107,9 @@ def few_winning_probabilities(location: Sequence[float], scale: Sequence[float],
         return None
     location = [m - highest for m in location]  # ends of intervals would be rounded where locations are large
     kinds = _kinds(tuple(df))
+    if kinds.all_normal:
+        normal = normal_winning_probabilities(location, scale)
+        return None if normal is None else np.array(normal)
     start, rivals = _start_and_rivals(location, scale, kinds)
     if len(rivals) == len(location):
         return _integral(start, location, scale, kinds)
@@ -153,12 +161,10 @@ def _right_reach(n: float) -> float:
 def _integral(start: float, location: Sequence[float], scale: Sequence[float], kinds: _Kinds) -> Floats | None:
     """The probabilities of variables that all may be the largest."""
     # To the right of the start, a Student that lies to the left of it is as smooth as its distance is large.
-    widths: Sequence[float] = scale
-    if not kinds.all_normal:
-        widths = [
-            s if m >= start or not pole else math.hypot(s, start - m)
-            for m, s, pole in zip(location, scale, kinds.pole, strict=True)
-        ]
+    widths = [
+        s if m >= start or not pole else math.hypot(s, start - m)
+        for m, s, pole in zip(location, scale, kinds.pole, strict=True)
+    ]
     narrowest = min(widths)
     nearest = [m if m > start else start for m in location]
     narrow = 2.0 * narrowest
@@ -173,12 +179,12 @@ def _integral(start: float, location: Sequence[float], scale: Sequence[float], k
         farthest = max(math.hypot(m - centre, s * root) for m, s, root in zip(location, scale, kinds.pole, strict=True))
         outer = min(last, max(first + 16.0 * step, math.asinh(OUTER * farthest / delta)))
     # z = (x - m) / s is linear in sinh(t)
-    laws = np.array([[delta / s for s in scale], [(centre - m) / s for m, s in zip(location, scale, strict=True)]]).T
+    laws = np.array([[delta / s for s in scale], [(centre - m) / s for m, s in zip(location, scale, strict=True)]])
     half_off_by = HALF_OFF_BY_NORMAL if kinds.nearly_normal else HALF_OFF_BY
-    level = math.ceil(-LEVELS * math.log2(min(step, (outer - first) / FEWEST_NODES)))
-    while (outer - first) * 2.0 ** (level / LEVELS) <= MOST_NODES:
-        wins, by_half = _sum(laws, kinds, _grid(first, outer, last, level, kinds.has_heavy)).T.tolist()
-        total = sum(wins)
+    level = coarsest_level(step, outer - first)
+    while not has_too_many_nodes(level, outer - first):
+        wins, by_half = _sums(laws[:, :, None], kinds, _grid(first, outer, last, level, kinds.has_heavy)).tolist()
+        total = math.fsum(wins)
         if abs(total - 1.0) <= OFF_BY and max(map(abs, map(sub, wins, by_half))) <= half_off_by:
             return np.array([win / total if win > 0.0 else 0.0 for win in wins])
         level += LEVELS
@@ -232,17 +238,7 @@ def _kinds(df: tuple[float, ...]) -> _Kinds:
 
 
 class _Grid(NamedTuple):
-    """Nodes in t.
-
-    Attributes
-    ----------
-    sinh : ndarray
-        Two rows: sinh(t) and ones.
-    cosh : ndarray
-        cosh(t) times the distance of the nodes.
-    weights : ndarray
-        Two columns: the weights of all nodes, and of every second.
-    """
+    """Nodes in t: sinh(t); cosh(t) times the distance of the nodes; two rows of weights, of all and of every second."""
 
     sinh: Floats
     cosh: Floats
@@ -251,62 +247,47 @@ class _Grid(NamedTuple):
 
 def _grid(first: float, outer: float, last: float, level: int, heavy: bool) -> _Grid:
     """Multiples of a step from ``first`` to ``outer``, and Gauss-Legendre nodes from there to ``last``."""
-    step = 2.0 ** (-level / LEVELS)
-    begin, end = 2 * math.floor(0.5 * first / step), 2 * math.ceil(0.5 * outer / step)
-    size = math.ceil(TABLE / step)
-    if -size <= begin and end <= size:
-        sinh, cosh = _table(level)
-        sinh, cosh = sinh[:, size + begin : size + end + 1], cosh[size + begin : size + end + 1]
-    else:
-        sinh, cosh = _sinh_and_cosh(begin, end, step)
-    half = 0.5 * (last - end * step)
+    sinh, cosh, number, end = sinh_grid(first, outer, level)
+    half = 0.5 * (last - end)
     if half <= 0.0:
-        return _Grid(sinh, cosh, _unit_weights(end - begin, heavy, False))
-    t = end * step + half * (1.0 + OUTER_NODES)
-    sinh = np.concatenate([sinh, [np.sinh(t), np.ones(t.size)]], axis=1)
-    cosh = np.concatenate([cosh, half * np.cosh(t)])
-    return _Grid(sinh, cosh, _unit_weights(end - begin, heavy, True))
-
-
-@lru_cache(maxsize=64)
-def _table(level: int) -> tuple[Floats, Floats]:
-    """What :func:`_sinh_and_cosh` has between -TABLE and TABLE."""
-    step = 2.0 ** (-level / LEVELS)
-    size = math.ceil(TABLE / step)
-    return _sinh_and_cosh(-size, size, step)
-
-
-def _sinh_and_cosh(begin: int, end: int, step: float) -> tuple[Floats, Floats]:
-    t = step * np.arange(begin, end + 1)
-    return np.array([np.sinh(t), np.ones(t.size)]), step * np.cosh(t)
+        return _Grid(sinh, cosh, _unit_weights(number, heavy, False))
+    nodes, _ = gauss_legendre(OUTER_NUMBER)
+    t = [end + half * (1.0 + node) for node in nodes.tolist()] + [last]
+    sinh = np.concatenate([sinh, [math.sinh(one) for one in t]])
+    cosh = np.concatenate([cosh, [half * math.cosh(one) for one in t]])
+    return _Grid(sinh, cosh, _unit_weights(number, heavy, True))
 
 
 @lru_cache(maxsize=64)
 def _unit_weights(number: int, heavy: bool, has_outer: bool) -> Floats:
     """Weights of all nodes and of every second, for a step of one."""
-    weights = np.zeros((number + 1, 2))
-    weights[:, 0] = 1.0
-    weights[::2, 1] = 2.0
+    weights = np.zeros((2, number + 1))
+    weights[0] = 1.0
+    weights[1, ::2] = 2.0
     if heavy:  # the integrand does not vanish at the end
-        weights[-_END.size :, 0] *= _END
-        weights[1 - 2 * _END.size :: 2, 1] *= _END
-    return np.concatenate([weights, OUTER_WEIGHTS]) if has_outer else weights
+        weights[0, -_END.size :] *= _END
+        weights[1, 1 - 2 * _END.size :: 2] *= _END
+    if not has_outer:
+        return weights
+    _, outer = gauss_legendre(OUTER_NUMBER)
+    return np.concatenate([weights, np.append(outer, 0.0)[None].repeat(2, axis=0)], axis=1)
 
 
-def _sum(laws: Floats, kinds: _Kinds, grid: _Grid) -> Floats:
+def _sums(laws: Floats, kinds: _Kinds, grid: _Grid) -> Floats:
     """The sums over all nodes, and those over every second; laws are delta / scale and (centre - location) / scale."""
-    below, ratio = _distributions(kinds, laws.dot(grid.sinh))
+    slopes, offsets = laws
+    below, ratio = _distributions(kinds, slopes * grid.sinh + offsets)
     ratio *= grid.cosh * np.multiply.reduce(below, axis=0)
-    wins: Floats = ratio.dot(grid.weights)
-    wins *= laws[:, :1]
+    wins: Floats = np.array([weighted_sums(ratio, weights) for weights in grid.weights])
+    wins *= slopes[:, 0]
     if kinds.has_heavy:
-        wins[kinds.heavy] += _tail(1.0 - below[kinds.heavy, -1], kinds.overlap)[:, None]
+        wins[:, kinds.heavy] += _tail(1.0 - below[kinds.heavy, -1], kinds.overlap)
     return wins
 
 
 def _tail(survival: Floats, overlap: Floats) -> Floats:
     """The chance that each heavy tail is the largest, beyond the last node: tails of powers n_k and n_j overlap."""
-    lost: Floats = overlap @ survival - 0.5 * survival
+    lost = weighted_sums(overlap, survival) - 0.5 * survival
     return survival * (1.0 - lost)
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -257,7 +258,8 @@ def final_probabilities(
     if new is None or not isinstance(traffic.ramp, Ramp):
         return mixed
     limited, share = list(new), traffic.ramp.share
-    over = sum(chance - share for chance, is_new in zip(mixed, limited, strict=True) if is_new and chance > share)
+    excess = [chance - share for chance, is_new in zip(mixed, limited, strict=True) if is_new and chance > share]
+    over = math.fsum(excess)  # the same bits in every version of Python, which those of sum() are not
     if over <= 0.0 or all(limited):
         return mixed
     if among_old is None:

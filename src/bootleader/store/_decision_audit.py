@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bootleader.store._errors import StoreError
 from bootleader.store._events import Event, Kind
+from bootleader.store._model_sums import LoggedContext
 
 if TYPE_CHECKING:
     from bootleader.store._experiment_writer import Writer
     from bootleader.store._replica import Replica
 
+ROUNDING: Final = 1e-9  # what another kind of processor, or another library, may change by rounding in another way
 GIVEN: Final = {"recorded": "the choice was made elsewhere and recorded", "imported": "an imported agent decided"}
 
 
@@ -32,7 +35,7 @@ class Audit:
     origin : str
         ``"chosen"``, ``"sticky"``, ``"holdout"``, ``"recorded"`` or ``"imported"``.
     agrees : bool
-        Whether arm and probability are the same, bit for bit.
+        Whether the arm is the same, and the probability but for rounding, 1e-9 at most.
     note : str
         In words.
 
@@ -86,14 +89,41 @@ def audited(writer: Writer, replica: Replica, event: Event) -> Audit:
         choice = chooser.choose(event.decision, event.unit, event.time, context)
     except StoreError as error:
         return result(None, None, False, str(error))
-    again = state.arms[choice.arm].name
-    agrees = (choice.arm, choice.probability, choice.origin) == (event.arm, event.probability, origin)
-    note = "arm and probability come out as they were"
-    if agrees and chooser.logged(choice.arm, context) != event.context:
-        agrees, note = False, "the prediction that the log keeps with the context comes out differently"
-    elif not agrees:
+    again, predicted = state.arms[choice.arm].name, chooser.logged(choice.arm, context)
+    is_same = (choice.arm, choice.origin) == (event.arm, origin)
+    if not is_same or not _is_close(choice.probability, event.probability):
         note = f"the log says {arm!r} with {event.probability!r}, computed again: {again!r} with {choice.probability!r}"
-    return result(again, choice.probability, agrees, note)
+        return result(again, choice.probability, False, note)
+    _, mean, rss, *_ = state.arms[event.arm].moments(state.rounds, state.needed)
+    size = abs(mean) + math.sqrt(rss)
+    if predicted != event.context and not _is_close_context(predicted, event.context, size):
+        note = "the prediction that the log keeps with the context comes out differently"
+        return result(again, choice.probability, False, note)
+    note = "arm and probability come out as they were"
+    if (choice.probability, predicted) != (event.probability, event.context):
+        note += ", but for rounding, as on another kind of processor or with other versions of NumPy and SciPy"
+    return result(again, choice.probability, True, note)
+
+
+def _is_close(one: float | None, other: float | None) -> bool:
+    """Whether two probabilities are the same but for rounding."""
+    return one == other or (one is not None and other is not None and abs(one - other) <= ROUNDING)
+
+
+def _is_close_context(one: str | None, other: str | None, size: float) -> bool:
+    """Whether two logged contexts have the same values, and the same prediction but for rounding.
+
+    ``size`` is that of the rewards.
+    """
+    if one is None or other is None:
+        return False
+    found, before = LoggedContext.of(one), LoggedContext.of(other)
+    if found.values != before.values or one.partition("\n")[2] != other.partition("\n")[2]:
+        return False
+    if found.predicted is None or before.predicted is None:
+        return found.predicted is before.predicted
+    is_predicted = abs(found.predicted - before.predicted) <= ROUNDING * max(abs(before.predicted), size)
+    return is_predicted and abs(found.spread - before.spread) <= ROUNDING
 
 
 def _sticky(writer: Writer, event: Event) -> tuple[None, None, bool, str]:
