@@ -52,7 +52,7 @@ def interrupted(monkeypatch, owner, name, before=True):
 
 @pytest.mark.parametrize("before", [False, True], ids=["after", "before"])
 @pytest.mark.parametrize(
-    ("owner", "name"), [(Chooser, "taken"), (State, "apply"), (State, "apply_own")], ids=lambda what: str(what)
+    ("owner", "name"), [(Chooser, "expected"), (State, "apply"), (State, "apply_own")], ids=lambda what: str(what)
 )
 def test_an_event_is_applied_once_though_a_call_was_interrupted(button, owner, name, before, monkeypatch):
     for value in (1.0, 2.0, 3.0):

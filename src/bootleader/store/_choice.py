@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from bootleader._core.rng import Purpose, stream_of, stride_of
 from bootleader._core.rng import unit as unit_interval
 from bootleader.agent._arm_state import ArmState
+from bootleader.agent._decisions import fast_tuple
 from bootleader.agent._index_learner import IndexLearner
 from bootleader.agent._initial_pulls import InitialPulls
 from bootleader.agent._learner import HistoryLearner, Learner
@@ -51,13 +52,22 @@ class FinalChances(NamedTuple):
     errors: list[float] | None  # standard errors, if the probabilities are estimates
 
 
+class ExpectedReward(NamedTuple):
+    """A reward that may be the next event: what the state makes of it."""
+
+    arm: int
+    value: float | None
+    side: int
+
+
 class Expected(NamedTuple):
     """What follows if the next event that changes the state is a certain reward."""
 
-    reward: Event
-    arm: ArmState  # with it
-    arms: list[ArmState]  # all of them, with it
-    final: FinalChances
+    reward: ExpectedReward
+    sums: ExactSums  # of its arm, with it
+    state: ArmState
+    arms: list[ArmState]  # the states of all arms, with it
+    final: FinalChances  # its version is the one before
 
 
 class Chooser:
@@ -89,7 +99,7 @@ class Chooser:
         final = self.final(now, key)
         place = _drawn(final.chances, unit_interval(key))
         error = None if final.errors is None else final.errors[place]
-        return Choice(final.arms[place].number, final.chances[place], "chosen", standard_error=error)
+        return fast_tuple(Choice, (final.arms[place].number, final.chances[place], "chosen", Side.BANDIT, error))
 
     def final(self, now: float, key: int | None = None) -> FinalChances:
         """The probabilities of the final choice, outside the holdout."""
@@ -120,12 +130,12 @@ class Chooser:
 
     # What is computed ahead of time --------------------------------------------------------------------------------
 
-    def expect(self, reward: Event, version: int) -> None:
+    def expect(self, reward: ExpectedReward, version: int) -> None:
         """Compute the probabilities that follow if a reward is the next event, while it is written.
 
         Parameters
         ----------
-        reward : Event
+        reward : ExpectedReward
             It may come, or not.
         version : int
             The version of the state when the reward was appended. Nothing is done if there is a newer one, or if
@@ -146,20 +156,24 @@ class Chooser:
         sums.add(reward.value)
         ahead.arms[slot] = self._arm_state(tally, sums)
         ahead.initial, ahead.stale = self._learner.initial, True
-        self._expected = Expected(reward, ahead.arms[slot], ahead.arms, self._computed_final(ahead))
+        self._expected = Expected(reward, sums, ahead.arms[slot], ahead.arms, self._computed_final(ahead))
 
-    def taken(self, reward: Event) -> None:
-        """Take what was computed ahead for a reward, which was just applied, and nothing else with it."""
+    def expected(self, reward: Event) -> Expected | None:
+        """What was computed ahead for a reward that is applied next, and is kept no longer."""
         expected, self._expected = self._expected, None
-        if expected is None or expected.reward is not reward:
-            return
-        before, version = expected.final.version, self.state.version
+        if expected is None or expected.reward != (reward.arm, reward.value, reward.side):
+            return None
+        return expected if expected.final.version == self.state.version else None
+
+    def take(self, expected: Expected) -> None:
+        """Take what was computed ahead for the reward that was just applied, and nothing else with it."""
+        before, version, arm = expected.final.version, self.state.version, expected.reward.arm
         if version == before + 1:
             self._final = expected.final._replace(version=version)
             if self._prepared_for == before:  # all other arms are as they were
                 self._learner.arms = expected.arms
-                self._arm_states[reward.arm] = expected.arm
-                self.state.arms_to_refresh.discard(reward.arm)
+                self._arm_states[arm] = expected.state
+                self.state.arms_to_refresh.discard(arm)
                 self._prepared_for = version
 
     @property

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
+from bootleader.agent._decisions import fast_tuple
+
 EXPERIMENT: Final = "#experiment"  # the decision whose versions are the changes of the experiment
 
 
@@ -166,4 +168,4 @@ def checksum_of_rest(rest: Sequence[Any]) -> int:
 def new_event(core: Core, rest: Rest = Rest(), context: str | None = None) -> Event:  # noqa: B008
     """An event that is not in the log yet, with its checksums."""
     crc, crc_rest = checksum_of_core(core, context), checksum_of_rest(rest)
-    return Event(0, int(core.kind), *core[1:], crc, *rest, crc_rest, context)
+    return fast_tuple(Event, (0, int(core.kind), *core[1:], crc, *rest, crc_rest, context))

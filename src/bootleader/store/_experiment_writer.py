@@ -7,15 +7,15 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from bootleader._core.printable_text import shown
 from bootleader.agent._contextual_core import checked_context
-from bootleader.agent._decisions import Decision, Receipt
+from bootleader.agent._decisions import Decision, Receipt, fast_tuple
 from bootleader.store._arm_tally import ArmTally
 from bootleader.store._backend import Backend, Found, Place
-from bootleader.store._choice import Choice
+from bootleader.store._choice import Choice, ExpectedReward
 from bootleader.store._compute_thread import background
 from bootleader.store._errors import DuplicateKey, StoreError, removed
 from bootleader.store._events import EXPERIMENT, Core, Event, Kind, Rest, Side, new_event
@@ -25,7 +25,7 @@ from bootleader.store._model_sums import context_of_reward
 from bootleader.store._replica import Replica
 from bootleader.store._rewards import event_in_use, next_event
 from bootleader.store._settings import Settings
-from bootleader.store._state import State
+from bootleader.store._state import DECISION, REWARD, State
 
 ATTEMPTS: Final = 100  # of a call that other processes overtake again and again
 
@@ -124,31 +124,32 @@ class Writer:
                     if replica is None or not (is_contended and replica.is_recent(self.max_lag)):
                         replica, is_read = self.replica(), True
                 try:
-                    decision_id, event, choice = self._decided(replica, unit, context, now)
+                    event, choice = self._decided(replica, unit, context, now)
                 except (StoreError, TypeError, ValueError) as error:
                     if is_read or getattr(error, "reason", None) == "unavailable":
                         raise
                     replica = self.replica()  # the experiment may have changed
-                    decision_id, event, choice = self._decided(replica, unit, context, now)
-                changes, place = replica.state.changes, replica.place
-                name, snapshot = replica.state.arms[choice.arm].name, replica.snapshot_due
+                    event, choice = self._decided(replica, unit, context, now)
+                state, place = replica.state, replica.place
+                changes, name = state.changes, state.arms[choice.arm].name
             if self.append(event, changes, place.epoch) if is_contended else self._append_next(replica, event, place):
-                replica.recent[decision_id] = event
-                if snapshot:
+                replica.recent[event.decision] = event
+                if replica.snapshot_due:
                     self._save_snapshot()
-                return Decision(
-                    decision_id, name, choice.probability, choice.standard_error, choice.side == Side.HOLDOUT
-                )
+                _, probability, _, side, standard_error = choice
+                return fast_tuple(Decision, (event.decision, name, probability, standard_error, side == Side.HOLDOUT))
         raise overtaken_error(f"the unit {shown(unit)}")
 
-    def _decided(
-        self, replica: Replica, unit: str | None, context: Any, now: float
-    ) -> tuple[str, Event, Choice]:  # fmt: skip
-        """A decision from a replica: its id, its event and the choice."""
-        values = self.checked_context(replica.state, context)
-        decision_id = self.ids.next()
-        choice, assignment = self._choice(replica, decision_id, unit, now, values)
-        return decision_id, self._decision(replica, decision_id, choice, now, unit, assignment, values), choice
+    def _decided(self, replica: Replica, unit: str | None, context: Any, now: float) -> tuple[Event, Choice]:
+        """A decision from a replica."""
+        state, traffic = replica.state, self.settings.traffic
+        values = None if context is state.features is None else self.checked_context(state, context)
+        decision_id, assignment = self.ids.next(), None
+        if traffic is None or not traffic.sticky or unit is None:
+            choice = replica.chooser.choose(decision_id, unit, now, values)
+        else:
+            choice, assignment = self._choice_for_unit(replica, decision_id, unit, now, values)
+        return self._decision(replica, decision_id, choice, now, unit, assignment, values), choice
 
     def _check_wait(self, began: float) -> None:
         """Raise if other threads have kept the lock for longer than a call may wait."""
@@ -184,12 +185,13 @@ class Writer:
             return None
         return checked_context(state.features, context, "the experiment")
 
-    def _choice(
-        self, replica: Replica, decision_id: str, unit: str | None, now: float, context: Any
+    def _choice_for_unit(
+        self, replica: Replica, decision_id: str, unit: str, now: float, context: Any
     ) -> tuple[Choice, int | None]:
-        """The choice for a decision, and the number of the assignment that it makes."""
+        """The choice for a decision where units are sticky, and the number of the assignment that it makes."""
         traffic, state = self.settings.traffic, replica.state
-        if traffic is None or not traffic.sticky or unit is None or traffic.in_holdout(unit, self.settings.seed):
+        assert traffic is not None
+        if traffic.in_holdout(unit, self.settings.seed):
             return replica.chooser.choose(decision_id, unit, now, context), None
         before = self.backend.assignment(self.found.id, unit)
         if before is not None and before.arm < len(state.arms):
@@ -222,11 +224,11 @@ class Writer:
         self, replica: Replica, decision_id: str, choice: Choice, now: float, unit: str | None, assignment: int | None,
         context: Any,
     ) -> Event:  # fmt: skip
-        side = int(choice.side)
+        arm, probability, origin, side, _ = choice
         return new_event(
-            Core(Kind.DECISION, decision_id, 0, choice.arm, round=replica.state.rounds, side=side, time=now),
-            Rest(choice.probability, unit, assignment, seen=replica.horizon, detail=choice.origin),
-            replica.chooser.logged(choice.arm, context),
+            Core(DECISION, decision_id, 0, arm, None, None, replica.state.rounds, int(side), now),
+            Rest(probability, unit, assignment, None, replica.horizon, origin),
+            replica.chooser.logged(arm, context),
         )
 
     def _save_snapshot(self) -> None:
@@ -240,9 +242,10 @@ class Writer:
     def append_outcome(self, decision_id: str, kind: Kind, amount: float | None, event: str | None) -> Receipt:
         """Append what became of a decision."""
         now = self.clock()
-        first = self._first_reward(decision_id, amount, event, now) if kind == Kind.REWARD else None
-        if first is not None and self._append_first(first):
-            return self._receipt(first.arm, Receipt.COUNTED)
+        if kind == Kind.REWARD and self._replica is not None:
+            known = self._replica.recent.get(decision_id)
+            if known is not None and self._append_first(self._replica, known, amount, event, now):
+                return self._receipt(known[4], Receipt.COUNTED)
         for attempt in range(ATTEMPTS):
             if attempt:
                 self._state_of_changes = self.changes_alone()
@@ -259,20 +262,27 @@ class Writer:
                 self._check_event(event, decision_id)
         raise overtaken_error(f"decision {shown(decision_id)}")
 
-    def _first_reward(self, decision_id: str, amount: float | None, event: str | None, now: float) -> Event | None:
-        """The reward of a decision that this process knows, if no other came before."""
-        replica = self._replica
-        known = None if replica is None else replica.recent.get(decision_id)
-        if known is None:
-            return None
-        _, _, _, _, arm, _, _, round_, side, *_, context = known
-        return new_event(
-            Core(Kind.REWARD, decision_id, 1, arm, None, amount, round_, side, now),
-            Rest(event=event),
+    def _append_first(
+        self, replica: Replica, decision: Sequence[Any], amount: float | None, event: str | None, now: float
+    ) -> bool:
+        """Append the first reward of a decision that this process knows; False if others have to be looked for."""
+        _, _, decision_id, _, arm, _, _, round_, side, *_, context = decision
+        is_alone = replica.is_alone
+        if is_alone and self.backend.waits and not replica.chooser.depends_on_more:
+            self._expect(replica, ExpectedReward(arm, amount, side))  # early: it takes a thread a while to wake up
+        reward = new_event(
+            Core(REWARD, decision_id, 1, arm, None, amount, round_, side, now),
+            Rest(None, None, None, event),
             context_of_reward(context),
         )
+        if is_alone:
+            with self.lock:  # another thread may be reading
+                place = replica.place
+            if self._append_next(replica, reward, place):
+                return True
+        return self.append(reward, self._changes_known())
 
-    def _expect(self, replica: Replica, reward: Event) -> None:
+    def _expect(self, replica: Replica, reward: ExpectedReward) -> None:
         """Let another thread compute, while a reward is written, what the next decision needs."""
         version, lock = replica.state.version, self.lock
 
@@ -284,18 +294,6 @@ class Writer:
                     lock.release()
 
         background.submit(job)
-
-    def _append_first(self, event: Event) -> bool:
-        """Append a first reward, without reading the decision; False if that has to be done."""
-        replica = self._replica
-        if replica is not None and replica.is_alone:
-            with self.lock:  # another thread may be reading
-                place = replica.place
-            if self.backend.waits and not replica.chooser.depends_on_more:
-                self._expect(replica, event)
-            if self._append_next(replica, event, place):
-                return True
-        return self.append(event, self._changes_known())
 
     def _check_event(self, event: str, decision_id: str) -> None:
         """Raise if the event id belongs to another decision."""

@@ -167,8 +167,8 @@ class Replica:
     @property
     def is_alone(self) -> bool:
         """Whether no other process has appended for a while, and all that this one has appended is applied."""
-        is_sound = not (self.is_torn or self._is_outdated)
-        return self._alone >= ALONE and is_sound and not (self._appended or self.state.reload)
+        is_sound = not self.is_torn and self._epoch == self.backend.epoch
+        return is_sound and self._alone >= ALONE and not (self._appended or self.state.reload)
 
     def note_others(self) -> None:
         """Another process, or thread, has appended: what was computed for the attempt is lost."""
@@ -210,9 +210,10 @@ class Replica:
         if self.horizon != after or self.is_torn:
             return
         self.is_torn = True
-        self.state.apply_own(event)
-        if event.kind == Kind.REWARD:
-            self.chooser.taken(event)
+        expected = self.chooser.expected(event) if event.version else None
+        self.state.apply_own(event, None if expected is None else expected.sums)
+        if expected is not None:
+            self.chooser.take(expected)
         self.horizon = horizon
         self.is_torn = False
 

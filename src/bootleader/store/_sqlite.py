@@ -67,8 +67,7 @@ class SqliteBackend(SqlBackend):
         self._connection: apsw.Connection | None = None
         self._cursor: apsw.Cursor  # of the connection, for what is executed again and again
         self.register()
-        with self._lock:
-            self._guarded(self._open)
+        self._locked(self._open)
 
     # Connections ---------------------------------------------------------------------------------------------------
 
@@ -128,15 +127,16 @@ class SqliteBackend(SqlBackend):
 
     def _let_commit_wait(self, connection: apsw.Connection, commit_waits: bool) -> None:
         """Choose whether a commit waits for the disk, or leaves that to :meth:`_sync`."""
-        if commit_waits != self._commit_waits:
-            self._commit_waits = False  # if an exception comes now, the next commit is synced all the same
-            connection.execute(f"PRAGMA synchronous = {'FULL' if commit_waits else 'NORMAL'}")
-            self._commit_waits = commit_waits
+        self._commit_waits = False  # if an exception comes now, the next commit is synced all the same
+        connection.execute(f"PRAGMA synchronous = {'FULL' if commit_waits else 'NORMAL'}")
+        self._commit_waits = commit_waits
 
     def make_durable(self) -> None:
-        with self._lock:
-            self._guarded(self._open)
+        def wait() -> None:
+            self._open()
             self._sync()
+
+        self._locked(wait)
 
     def _wait(self) -> Callable[[int], bool]:
         """A handler for a locked database: short random waits, because a commit takes a millisecond or so."""
@@ -179,48 +179,55 @@ class SqliteBackend(SqlBackend):
                 self._ended = "ends when it is closed"
 
     def _locked(self, work: Callable[..., Any], *args: Any) -> Any:
-        """Do some work while no other thread uses the connection; or raise, as :meth:`_guarded`."""
-        began = time.monotonic()
-        is_nested = self._lock._is_owned()  # type: ignore[attr-defined]
-        with self._lock:
-            if is_nested and self._connection is not None and self._connection.in_transaction:
-                raise StoreError(
-                    "this thread is in the middle of a transaction: a signal handler may not use the store then",
-                    "unavailable",
-                )
-            if time.monotonic() - began > self.timeout:  # they waited for the file: this one would wait as long again
-                raise StoreError(
-                    f"other threads of this process used {shown(self.path)} for {self.timeout:g} seconds", "unavailable"
-                )
-            return self._guarded(work, *args)
+        """Do some work while no other thread uses the connection; raise what SQLite raises as one of ours."""
+        began, lock = time.monotonic(), self._lock
+        is_nested = lock._is_owned()  # type: ignore[attr-defined]
+        with lock:
+            connection = self._connection
+            try:
+                if connection is not None and connection.in_transaction:
+                    if is_nested:
+                        raise StoreError(
+                            "this thread is in the middle of a transaction: a signal handler may not use the store "
+                            "then",
+                            "unavailable",
+                        )
+                    connection.execute("ROLLBACK")  # left by an exception in a rollback
+                if time.monotonic() - began > self.timeout:  # they waited for the file: this one would wait as long
+                    raise StoreError(
+                        f"other threads of this process used {shown(self.path)} for {self.timeout:g} seconds",
+                        "unavailable",
+                    )
+                if self._ended or _inherited:
+                    self._check_usable()
+                return work(*args)
+            except apsw.Error as error:
+                raise self._ours(error) from None
 
-    def _guarded(self, work: Callable[..., Any], *args: Any) -> Any:
-        """Do some work; raise what SQLite raises as one of ours."""
+    def _check_usable(self) -> None:
+        """Raise if this process may not open the database."""
         if self._ended:
             raise StoreError(f"a store in memory {self._ended}: give it a file", "unavailable")
-        if _inherited and self.path != MEMORY and any(path == self.path for path, _ in _inherited):
+        if self.path != MEMORY and any(path == self.path for path, _ in _inherited):
             raise StoreError(
                 f"{shown(self.path)} was open when the process was forked, and not by Python's os.fork: open the store "
                 "after the fork",
                 "unavailable",
             )
-        try:
-            if self._connection is not None and self._connection.in_transaction:  # left by an exception in a rollback
-                self._connection.execute("ROLLBACK")
-            return work(*args)
-        except apsw.ConstraintError:
-            raise DuplicateKey from None
-        except (apsw.CorruptError, apsw.NotADBError) as error:
-            raise StoreError(f"the file {shown(self.path)} is damaged: {error}", "damaged") from None
-        except apsw.BusyError:
-            raise StoreError(
-                f"the file {shown(self.path)} was locked for more than {self.timeout:g} seconds", "unavailable"
-            ) from None
-        except apsw.FullError:
-            raise StoreError(f"there is no space for {shown(self.path)} to grow", "unavailable") from None
-        except apsw.Error as error:
-            cause = cause_of(Path(self.path), error)
-            raise StoreError(f"SQLite cannot use {shown(self.path)}: {cause}", "unavailable") from None
+
+    def _ours(self, error: apsw.Error) -> Exception:
+        """What to raise for an error of SQLite."""
+        path = shown(self.path)
+        match error:
+            case apsw.ConstraintError():
+                return DuplicateKey()
+            case apsw.CorruptError() | apsw.NotADBError():
+                return StoreError(f"the file {path} is damaged: {error}", "damaged")
+            case apsw.BusyError():
+                return StoreError(f"the file {path} was locked for more than {self.timeout:g} seconds", "unavailable")
+            case apsw.FullError():
+                return StoreError(f"there is no space for {path} to grow", "unavailable")
+        return StoreError(f"SQLite cannot use {path}: {cause_of(Path(self.path), error)}", "unavailable")
 
     # Primitives ----------------------------------------------------------------------------------------------------
 
@@ -264,8 +271,9 @@ class SqliteBackend(SqlBackend):
         A process that is alone, or that few others overtake, keeps no other from writing, so its commit waits for the
         disk. Another thread computes meanwhile: this one would wait for the interpreter between commit and sync.
         """
-        connection = self._open()
-        self._let_commit_wait(connection, commit_waits)
+        connection = self._connection or self._open()
+        if commit_waits != self._commit_waits:
+            self._let_commit_wait(connection, commit_waits)
         try:
             self._cursor.execute(sql, args)
         except apsw.ConstraintError as error:

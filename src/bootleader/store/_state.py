@@ -22,7 +22,7 @@ from bootleader.store._settings import Settings
 FORMAT: Final = 4
 WITH_MODELS: Final = 5
 HOLDOUT, ELSEWHERE = int(Side.HOLDOUT), int(Side.ELSEWHERE)
-DECISION, CHANGE, ASSIGNMENT = int(Kind.DECISION), int(Kind.CHANGE), int(Kind.ASSIGNMENT)
+DECISION, REWARD, CHANGE, ASSIGNMENT = map(int, (Kind.DECISION, Kind.REWARD, Kind.CHANGE, Kind.ASSIGNMENT))
 VALUES: Final = frozenset({Kind.REWARD, Kind.AMENDMENT, Kind.ADDITION, Kind.WITHDRAWAL})
 MANY: Final = 40  # values from which on it is faster to add them together
 CHECKSUM_BYTES: Final = 16  # of a snapshot
@@ -157,8 +157,11 @@ class State:
             arms[arm].waiting = None
             lacking.discard(arm)
 
-    def apply_own(self, event: Event) -> None:
-        """Take in a decision, or the first reward of one, that this process has made: it need not be checked."""
+    def apply_own(self, event: Event, sums: ExactSums | None = None) -> None:
+        """Take in a decision, or the first reward of one, that this process has made: it need not be checked.
+
+        ``sums`` are those of the arm with the reward, if they are known.
+        """
         if self.lacking or not self._simple:
             self.apply([(event.seq, *event[1:11], event.detail, event.context)])
             return
@@ -166,9 +169,12 @@ class State:
         if event.kind == DECISION:
             tally.decisions += 1
         else:
-            assert isinstance(tally.sums, ExactSums)
-            assert event.value is not None
-            tally.sums.add(event.value)
+            if sums is None:
+                assert isinstance(tally.sums, ExactSums)
+                assert event.value is not None
+                tally.sums.add(event.value)
+            else:
+                tally.sums = sums
             tally.rewarded += 1
             self.rounds += 1
             self.arms_to_refresh.add(event.arm)
