@@ -13,6 +13,7 @@ import bootleader as bl
 from bootleader.agent import _sinh_grid
 from bootleader.agent import _win_probability_normal as normal
 from bootleader.agent import _win_probability_trapezoid as trapezoid
+from bootleader.agent._student_distributions import distributions, kind_of
 from bootleader.agent._win_probability_student import winning_probabilities
 from bootleader.agent._win_probability_trapezoid import few_winning_probabilities
 
@@ -36,8 +37,8 @@ def test_it_agrees_with_adaptive_quadrature(arms: int, kind: str) -> None:
         got = few_winning_probabilities(location, scale, df)
         if got is not None:
             answered += 1
-            assert np.abs(got - winning_probabilities(location, scale, df, tolerance=1e-12)).max() < 2e-10
-            assert got.sum() == pytest.approx(1.0, abs=1e-14)
+            assert np.abs(np.array(got) - winning_probabilities(location, scale, df, tolerance=1e-12)).max() < 2e-10
+            assert math.fsum(got) == pytest.approx(1.0, abs=1e-14)
     assert answered >= 3
 
 
@@ -52,14 +53,14 @@ def test_nodes_are_doubled_until_they_suffice(
     monkeypatch.setattr(trapezoid, "STUDENT_STEP", 40.0)
     got = few_winning_probabilities(location, scale, df)
     assert got is not None
-    assert np.abs(got - wanted).max() < 2e-10
+    assert np.abs(np.array(got) - wanted).max() < 2e-10
     monkeypatch.setattr(_sinh_grid, "MOST_NODES", most)
     assert few_winning_probabilities(location, scale, df) is None
-    monkeypatch.setattr(module, "OFF_BY", 1.0)  # without the two estimates the error would be visible
+    monkeypatch.setattr(_sinh_grid, "OFF_BY", 1.0)  # without the two estimates the error would be visible
     monkeypatch.setattr(module, "HALF_OFF_BY_NORMAL" if module is normal else "HALF_OFF_BY", 1.0)
     coarse = few_winning_probabilities(location, scale, df)
     assert coarse is not None
-    assert np.abs(coarse - wanted).max() > 1e-8
+    assert np.abs(np.array(coarse) - wanted).max() > 1e-8
 
 
 @pytest.mark.parametrize("n", [1.0, 2.0, 3.0, 4.0, 7.0, 12.0, 19.0, 19.5, 20.0, 20.5, 33.0, 61.0, 1000.0, 1e7])
@@ -67,7 +68,7 @@ def test_distribution_and_density_are_those_of_the_student(n: float) -> None:
     from scipy.stats import t
 
     z = np.array([[-1e4, -40.0, -9.0, -3.0, -1.0, 0.0, 0.2, 1.0, 2.5, 7.0, 30.0, 1e5]])
-    below, ratio = trapezoid._distributions(trapezoid._kinds((n,)), z)
+    below, ratio = distributions(z, [n], [kind_of(n)])
     np.testing.assert_allclose(below, stdtr(n, z), atol=3e-14, rtol=0)
     np.testing.assert_allclose(below * ratio, t.pdf(z, n), atol=1e-14, rtol=1e-9)
 
@@ -77,29 +78,50 @@ def test_distribution_and_density_are_those_of_the_normal() -> None:
     from scipy.stats import norm
 
     z = np.array([[-1e4, -40.0, -9.0, -3.0, -1.0, 0.0, 0.2, 1.0, 2.5, 7.0, 30.0, 1e5]])
-    below, ratio = trapezoid._distributions(trapezoid._kinds((INF,)), z)
+    below, ratio = distributions(z, [INF], [kind_of(INF)])
     np.testing.assert_allclose(below, norm.cdf(z), atol=1e-300, rtol=1e-12)
     np.testing.assert_allclose(ratio, np.exp(norm.logpdf(z) - norm.logcdf(z)), atol=1e-300, rtol=1e-6)
 
 
 def test_what_it_does_not_resolve_has_no_answer() -> None:
-    assert few_winning_probabilities([0.0, 1.0], [1.0, 0.0], [INF, INF]) is None
     assert few_winning_probabilities([0.0, 1.0], [1.0, 1e-13], [INF, INF]) is None
     assert few_winning_probabilities([0.0, 1e30], [1.0, 1.0], [INF, INF]) is None
     assert few_winning_probabilities([0.0, 1.0], [1e120, 1e120], [INF, INF]) is None
     sure = few_winning_probabilities([0.0, 100.0, 1.0], [1.0, 1.0, 2.0], [INF, INF, INF])
     assert sure is not None
-    assert sure.tolist() == [0.0, 1.0, 0.0]
+    assert sure == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_constants_among_variables(kind: str) -> None:
+    rng = np.random.default_rng(5)
+    answered = 0
+    for arms in (2, 3, 10, 10):
+        for orders in (0.3, 1.0, 2.0):
+            location = rng.normal(size=arms).round(1).tolist()  # some are equal
+            scale = (10.0 ** rng.uniform(-orders, 0.0, arms) * (rng.random(arms) < 0.6)).tolist()
+            df = rng.choice(KINDS[kind], arms).tolist()
+            got = few_winning_probabilities(location, scale, df)
+            if got is not None:
+                answered += 1
+                assert np.abs(np.array(got) - winning_probabilities(location, scale, df, tolerance=1e-12)).max() < 2e-10
+    assert answered >= 11
+
+
+def test_constants_alone() -> None:
+    """The largest wins; equal ones share."""
+    assert few_winning_probabilities([1.0, 2.0, 2.0, 0.5], [0.0] * 4, [3.0, INF, 1.0, 2.0]) == [0.0, 0.5, 0.5, 0.0]
+    got = few_winning_probabilities([0.0, 0.0, -1.0], [1.0, 0.0, 0.0], [INF, INF, INF])
+    assert got == pytest.approx([0.5, 0.5, 0.0], abs=1e-11)
+    assert got is not None
+    assert got[2] == 0.0
 
 
 def test_an_agent_of_few_arms_takes_it_and_one_arm_is_certain() -> None:
     agent = bl.Agent(bl.AdaptiveReBoot(), ["a", "b", "c"], seed=1)
     agent.update_many(["a", "b", "c"] * 3, [0.0, 1.0, 2.0, 1.5, 0.5, 0.2, 1.0, 1.0, 0.0])
     laws = agent._learner.laws_now()  # type: ignore[attr-defined]
-    assert (
-        list(agent.probabilities().values())
-        == few_winning_probabilities(laws.location, laws.scale, laws.shape).tolist()
-    )
+    assert list(agent.probabilities().values()) == few_winning_probabilities(laws.location, laws.scale, laws.shape)
     agent.pause_arm("b")
     agent.pause_arm("c")
     assert agent.probabilities()["a"] == 1.0

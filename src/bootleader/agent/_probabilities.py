@@ -167,7 +167,7 @@ def _winning(location: Sequence[float], scale: Sequence[float], df: Sequence[flo
     if len(location) > FEW_ARMS:
         return winning_probabilities(location, scale, df, TOLERANCE_MANY)
     chances = few_winning_probabilities(location, scale, df)
-    return winning_probabilities(location, scale, df, TOLERANCE_FEW) if chances is None else chances
+    return winning_probabilities(location, scale, df, TOLERANCE_FEW) if chances is None else np.array(chances)
 
 
 def _history_draws(learner: HistoryLearner, playing: Sequence[int]) -> int:

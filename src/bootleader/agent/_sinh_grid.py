@@ -6,6 +6,7 @@ Nodes are multiples of a step 2^(-level / 8), so the hyperbolic functions of the
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -17,6 +18,7 @@ Floats = npt.NDArray[np.float64]
 LEVELS: Final = 8  # that halve the step
 TABLE: Final = 12.0  # hyperbolic functions are kept up to here
 FEWEST_NODES, MOST_NODES = 32, 5000
+OFF_BY: Final = 1e-10  # largest distance of the sum of all probabilities from 1
 
 
 class SinhGrid(NamedTuple):
@@ -48,6 +50,29 @@ def coarsest_level(step: float, length: float) -> int:
 def has_too_many_nodes(level: int, length: float) -> bool:
     """Whether a level puts more nodes on an interval than the rule is made for."""
     return bool(length * 2.0 ** (level / LEVELS) > MOST_NODES)
+
+
+def settled(every: Sequence[float], second: Sequence[float], half_off_by: float) -> list[float] | None:
+    """The probabilities, made to add up to 1, if their error is small by both estimates.
+
+    Parameters
+    ----------
+    every, second : sequences of float
+        The sums over all nodes, and over every second.
+    half_off_by : float
+        Largest distance between the two.
+
+    Returns
+    -------
+    list of float or None
+        None if the nodes have to be doubled.
+    """
+    total = math.fsum(every)
+    if abs(total - 1.0) > OFF_BY:
+        return None
+    if max([abs(one - half) for one, half in zip(every, second, strict=True)]) > half_off_by:
+        return None
+    return [one / total if one > 0.0 else 0.0 for one in every]
 
 
 def sinh_grid(first: float, last: float, level: int) -> SinhGrid:

@@ -1,27 +1,65 @@
-"""Ratios f / F and distribution functions F of normal and Student variables, many rows at once."""
+"""Distribution functions F and ratios f / F of normal and Student variables, many rows at once."""
 
 from __future__ import annotations
 
 import math
-from typing import Final
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.agent._elementary_arrays import arctan, exp, log, log1p
-from bootleader.agent._win_probability_student import student_peak, whole_power
+from bootleader.agent._elementary_arrays import arctan_up_to_one, exp, log1p
+from bootleader.agent._win_probability_student import student_peak
 
 Floats = npt.NDArray[np.float64]
+FAndRatio = tuple[Floats, Floats]
 
+NEARLY_NORMAL: Final = 20.0  # degrees of freedom from which on a series about the normal is exact
 ROOT_2_PI: Final = math.sqrt(2.0 * math.pi)
 ROOT_HALF, ROOT_2_OVER_PI = math.sqrt(0.5), math.sqrt(2.0 / math.pi)
 SMALLEST: Final = 1e-300
-SMALLEST_TERM: Final = 1e-17
 # Of e^u sqrt(u / (e^u - 1)) = exp(3u/4 - u^2/48 + u^4/5760 - ...).
 SERIES: Final = (
     1.0, 0.75, 0.2604166666666667, 0.0546875, 0.00771484375, 0.0008056640625, 7.451778997189154e-05,
     6.842234778025794e-06, 4.3647840119753774e-07, 8.388801857277199e-10,
 )  # fmt: skip
+SMALLEST_TERM: Final = 1e-17
+
+
+class Kind(IntEnum):
+    """How the functions of a variable are computed. Rows are sorted by it, and then by degrees of freedom."""
+
+    NORMAL = 0
+    NEARLY_NORMAL = 1
+    EVEN = 2
+    ODD = 3
+    FRACTIONAL = 4
+
+
+def kind_of(n: float) -> Kind:
+    """The kind of a variable with so many degrees of freedom."""
+    if n == math.inf:
+        return Kind.NORMAL
+    if n >= NEARLY_NORMAL:
+        return Kind.NEARLY_NORMAL
+    if n != int(n):
+        return Kind.FRACTIONAL
+    return Kind.ODD if n % 2.0 else Kind.EVEN
+
+
+def distributions(z: Floats, df: Sequence[float], kinds: Sequence[Kind]) -> FAndRatio:
+    """F and f / F, row by row; the rows are sorted by their kinds."""
+    functions = [_FUNCTIONS[kind] for kind in kinds]
+    if functions[0] is functions[-1]:
+        return functions[0](z, df)
+    below, ratio = np.empty_like(z), np.empty_like(z)
+    starts = [row for row, function in enumerate(functions) if row == 0 or function is not functions[row - 1]]
+    for first, last in zip(starts, [*starts[1:], len(kinds)], strict=True):
+        below[first:last], ratio[first:last] = functions[first](z[first:last], df[first:last])
+    return below, ratio
 
 
 def _ratio(below: Floats, density: Floats) -> Floats:
@@ -31,144 +69,136 @@ def _ratio(below: Floats, density: Floats) -> Floats:
     return density
 
 
-class Normals:
-    """F and f / F of normal variables; the ratio is accurate also where both are too small for a float."""
+def _normals(z: Floats, df: Sequence[float]) -> FAndRatio:
+    """The ratio is accurate also where F and f are too small for a float."""
+    from scipy.special import erfcx, ndtr
 
-    def __init__(self, df: Floats) -> None:
-        from scipy.special import erfcx, ndtr
-
-        self.below, self.scaled_tail = ndtr, erfcx
-
-    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
-        ratio = self.scaled_tail(z * -ROOT_HALF)
-        np.divide(ROOT_2_OVER_PI, ratio, out=ratio)
-        return self.below(z), ratio
+    ratio = erfcx(z * -ROOT_HALF)
+    np.divide(ROOT_2_OVER_PI, ratio, out=ratio)
+    return ndtr(z), ratio
 
 
-class NearlyNormals:
-    """Those of Students of n >= 20 degrees of freedom.
+def _near_normals(z: Floats, df: Sequence[float]) -> FAndRatio:
+    """Students of n >= 20 degrees of freedom.
 
-    With u = log(1 + z^2 / n) and y = sqrt((n + 1) u) the density is proportional to exp(-y^2 / 2), and
-    dz / dy to b(u) = e^u sqrt(u / (e^u - 1)), a power series in u = y^2 / (n + 1) that is integrated term by term.
+    With u = log(1 + z^2 / n) and y = sqrt((n + 1) u) the density is proportional to exp(-y^2 / 2), and dz / dy to
+    b(u) = e^u sqrt(u / (e^u - 1)), a power series in u = y^2 / (n + 1). Its integral is that of a normal less its
+    density times y Q(y^2), where Q is a polynomial.
     """
+    from scipy.special import ndtr
 
-    def __init__(self, df: Floats) -> None:
-        self.df = df[:, None]
-        terms = np.empty((len(df), len(SERIES)))  # divided by powers of n + 1
-        power = np.ones(len(df))
-        for i, coefficient in enumerate(SERIES):
-            terms[:, i] = power * coefficient
-            power /= df + 1.0
-        moments = np.cumprod([1.0, *range(1, 2 * len(SERIES) - 1, 2)])  # of a standard normal
-        terms /= (terms * moments).sum(axis=1, keepdims=True)
-        needed = int((terms * moments > SMALLEST_TERM).any(axis=0).sum())  # they fall
-        self.terms = list(terms.T[:needed, :, None])
-        self.peak = self.terms[0] * (np.sqrt((self.df + 1.0) / self.df) / ROOT_2_PI)
-
-    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
-        from scipy.special import ndtr
-
-        square = (self.df + 1.0) * log1p(z * z / self.df)
-        density = exp(-0.5 * square)
-        y = np.copysign(np.sqrt(square), z)
-        integral = ndtr(y) - 0.5  # of y^2i exp(-y^2 / 2) / sqrt(2 pi), from 0
-        power = y * density
-        power *= 1.0 / ROOT_2_PI
-        below = 0.5 + self.terms[0] * integral
-        for i, term in enumerate(self.terms[1:], 1):
-            integral *= 2.0 * i - 1.0
-            integral -= power
-            power *= square
-            below += term * integral
-        density *= self.peak
-        return below, _ratio(below, density)
+    n, series = np.array(df)[:, None], [_series(one) for one in df]
+    square = log1p(z * z / n)
+    square *= n + 1.0
+    density: Floats = exp(-0.5 * square)
+    density *= 1.0 / ROOT_2_PI
+    y = np.copysign(np.sqrt(square), z)
+    coefficients = np.array([one.q for one in series]).T[:, :, None]
+    last = max([one.needed for one in series]) - 1
+    q: Any = coefficients[last]
+    for place in range(last - 1, -1, -1):
+        q = q * square
+        q += coefficients[place]
+    below: Floats = ndtr(y)
+    below -= q * (y * density)
+    density *= np.array([[one.peak] for one in series])
+    return below, _ratio(below, density)
 
 
-class Students:
-    """Those of Students of few degrees of freedom.
+class _Series(NamedTuple):
+    """The coefficients of Q, how many are needed, and the density's peak in that of a normal."""
 
-    For whole n, with q = n / (n + z^2):
-    F = 1/2 + angle arctan(z / sqrt(n)) + z sqrt(q / n) (plain + root sqrt(q)) sum_i c_i q^i.
+    q: tuple[float, ...]
+    needed: int
+    peak: float
+
+
+@cache
+def _series(n: float) -> _Series:
+    power, odd_factorials = 1.0, [1.0]  # 1, 1, 1 * 3, 1 * 3 * 5, ...: the even moments of a normal variable
+    terms = []
+    for i, coefficient in enumerate(SERIES):
+        terms.append(power * coefficient * odd_factorials[i])
+        odd_factorials.append(odd_factorials[i] * (2 * i + 1))
+        power /= n + 1.0
+    total = math.fsum(terms)
+    q = tuple(math.fsum(terms[j:]) / total / odd_factorials[j] for j in range(1, len(SERIES)))
+    # y^(2j - 1) times a normal density is largest at y^2 = 2j - 1.
+    largest = [((2 * j - 1) / math.e) ** (j - 0.5) / ROOT_2_PI for j in range(1, len(SERIES))]
+    needed = sum(one * size > SMALLEST_TERM for one, size in zip(q, largest, strict=True))
+    return _Series(q, max(1, needed), math.sqrt((n + 1.0) / n) * terms[0] / total)
+
+
+def _whole_students(z: Floats, df: Sequence[float]) -> FAndRatio:
+    """Students of few whole degrees of freedom, even ones before odd ones.
+
+    With the angle whose tangent is z / sqrt(n), F is a polynomial in its sine and cosine, and for odd n the angle
+    itself: F = 1/2 + sine sum_i c_i cosine^2i for even n and F = 1/2 + angle / pi + sine cosine sum_i c_i cosine^2i
+    for odd n. The density is proportional to cosine^(n + 1).
     """
-
-    def __init__(self, df: Floats) -> None:
-        self.df, self.root_df = df[:, None], np.sqrt(df[:, None])
-        rows = [_closed_form(n) for n in df.tolist()]
-        self.others = [k for k, n in enumerate(df.tolist()) if n != int(n)]  # they have no closed form
-        terms = np.zeros((max(len(row[0]) for row in rows), len(rows), 1))
-        for k, row in enumerate(rows):
-            terms[: len(row[0]), k, 0] = row[0]
-        self.terms = list(terms[::-1])
-        self.angle, self.plain, self.root, self.peak = np.array([row[1:] for row in rows]).T[:, :, None]
-
-    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
-        ratio = self.df / (self.df + z * z)
-        below = np.repeat(self.terms[0], z.shape[1], axis=1)
-        for term in self.terms[1:]:
-            below *= ratio
-            below += term
-        cosine, tangent = np.sqrt(ratio), z / self.root_df
-        below *= self.plain + self.root * cosine
-        below *= cosine
-        below *= tangent
-        below += self.angle * arctan(tangent)
-        below += 0.5
-        if self.others:
-            from scipy.special import stdtr
-
-            below[self.others] = stdtr(self.df[self.others], z[self.others])
-        density: Floats = exp((0.5 * self.df + 0.5) * log(ratio))
-        density *= self.peak
-        return below, _ratio(below, density)
-
-
-class EqualStudents:
-    """As :class:`Students`, for whole degrees of freedom that are the same in all rows: the terms are plain numbers."""
-
-    def __init__(self, df: Floats) -> None:
-        self.df = float(df[0])
-        terms, self.angle, plain, _, self.peak = _closed_form(self.df)
-        self.is_even = plain > 0.0
-        factor = (plain or self.angle) / math.sqrt(self.df)  # of z
-        self.terms = [factor * term for term in reversed(terms)] if self.df > 1.0 else []
-
-    def __call__(self, z: Floats) -> tuple[Floats, Floats]:
-        ratio = z * z
-        ratio += self.df
-        np.divide(self.df, ratio, out=ratio)
-        density = self.peak * whole_power(ratio, (int(self.df) + 1) // 2)
-        if self.is_even:
-            root = np.sqrt(ratio)
-            density *= root
-            below = self._series(z, ratio)
-            below *= root
-        else:
-            below = arctan(z * (1.0 / math.sqrt(self.df)))
-            below *= self.angle
-            if self.terms:
-                ratio *= self._series(z, ratio)
-                below += ratio
-        below += 0.5
-        return below, _ratio(below, density)
-
-    def _series(self, z: Floats, ratio: Floats) -> Floats:
-        """The sum of c_i q^i, times z and the factors that are the same everywhere."""
-        if len(self.terms) == 1:
-            return z * self.terms[0]
-        series = ratio * self.terms[0]
-        for term in self.terms[1:-1]:
-            series += term
-            series *= ratio
-        series += self.terms[-1]
-        series *= z
-        return series
+    forms, n, whole = _closed_forms(), np.array(df)[:, None], np.array(df, np.intp)
+    first_odd = len(df) - int(sum([one % 2.0 for one in df]))
+    cosine = z * z
+    cosine += n
+    np.sqrt(cosine, out=cosine)
+    np.divide(1.0, cosine, out=cosine)
+    sine = z * cosine
+    cosine *= np.sqrt(n)
+    square = cosine * cosine
+    most = max(int(one) // 2 for one in df)
+    below: Any = forms.terms[max(0, most - 1), whole, None]
+    for place in range(most - 2, -1, -1):
+        below = below * square
+        below += forms.terms[place, whole, None]
+    below = below * sine
+    if first_odd < len(df):
+        odd_cosine, odd = cosine[first_odd:], below[first_odd:]
+        odd *= odd_cosine
+        half_angle = arctan_up_to_one(sine[first_odd:] / (1.0 + odd_cosine))
+        half_angle *= 2.0 / math.pi
+        odd += half_angle
+    below += 0.5
+    density = cosine  # to the power n + 1: a product of cosine, cosine^2, cosine^4, ...
+    density[first_odd:] = 1.0
+    density *= forms.peak[whole, None]
+    for bit in range(1, int(max(df) + 1.0).bit_length()):
+        np.multiply(density, square, out=density, where=(((whole + 1) >> bit) & 1 == 1)[:, None])
+        square *= square
+    return below, _ratio(below, density)
 
 
-def _closed_form(n: float) -> tuple[list[float], float, float, float, float]:
-    """The coefficients c_i, ``angle``, ``plain`` and ``root`` of a Student, and its density's peak."""
-    peak = student_peak(n)
-    odd = int(n) % 2
-    terms = [1.0 if n > 1 else 0.0]
-    for i in range(1, (int(n) - odd) // 2):
-        terms.append(terms[-1] * (2 * i - 1 + odd) / (2 * i + odd))
-    return (terms, 1.0 / math.pi, 0.0, 1.0 / math.pi, peak) if odd else (terms, 0.0, 0.5, 0.0, peak)
+class _ClosedForms:
+    """For n from 1 to 19: the coefficients c_i, a row for each i, and the peak of the density."""
+
+    def __init__(self) -> None:
+        size = int(NEARLY_NORMAL)
+        self.terms, self.peak = np.zeros((size // 2, size)), np.zeros(size)
+        for n in range(1, size):
+            odd = n % 2
+            self.peak[n] = student_peak(float(n))
+            self.terms[0, n] = (1.0 / math.pi if n > 1 else 0.0) if odd else 0.5
+            for i in range(1, (n - odd) // 2):
+                self.terms[i, n] = self.terms[i - 1, n] * (2 * i - 1 + odd) / (2 * i + odd)
+
+
+_closed_forms: Final = cache(_ClosedForms)
+
+
+def _fractional_students(z: Floats, df: Sequence[float]) -> FAndRatio:
+    """Students whose degrees of freedom are no whole numbers, such as those of rewards that faded."""
+    from scipy.special import stdtr
+
+    n = np.array(df)[:, None]
+    below: Floats = stdtr(n, z)
+    density: Floats = exp((-0.5 * n - 0.5) * log1p(z * z / n))
+    density *= np.array([[student_peak(one)] for one in df])
+    return below, _ratio(below, density)
+
+
+_FUNCTIONS: Final[dict[Kind, Callable[[Floats, Sequence[float]], FAndRatio]]] = {
+    Kind.NORMAL: _normals,
+    Kind.NEARLY_NORMAL: _near_normals,
+    Kind.EVEN: _whole_students,
+    Kind.ODD: _whole_students,
+    Kind.FRACTIONAL: _fractional_students,
+}

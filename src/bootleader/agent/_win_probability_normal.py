@@ -18,13 +18,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.agent._sinh_grid import LEVELS, coarsest_level, has_too_many_nodes, sinh_grid
+from bootleader.agent._sinh_grid import LEVELS, coarsest_level, has_too_many_nodes, settled, sinh_grid
 
 LOST: Final = 1e-13  # chance of a maximum to the left of the grid
 NORMAL_REACH: Final = 7.5  # scales to the right of a location where the grid may end
 STRETCH: Final = 3.0  # delta, in scales of the narrowest variable
 NORMAL_STEP: Final = 0.45  # in a variable's scales, as they appear in t
-OFF_BY: Final = 1e-10  # largest distance of the sum from 1
 # Largest distance between all nodes and every second. The error of all nodes is about its fourth power.
 HALF_OFF_BY_NORMAL: Final = 5e-4
 ROOT_HALF, ROOT_2_OVER_PI = math.sqrt(0.5), math.sqrt(2.0 / math.pi)
@@ -96,12 +95,9 @@ def _integral(start: float, laws: Sequence[tuple[float, float]]) -> list[float] 
         product = np.multiply.reduce(erfc(u), axis=0)
         product *= grid.cosh
         values = product / erfcx(u)
-        every = _wins(factor, values, laws)
-        total = math.fsum(every)
-        if abs(total - 1.0) <= OFF_BY:
-            second = _wins(2.0 * factor, values[:, ::2], laws)
-            if max([abs(win - half) for win, half in zip(every, second, strict=True)]) <= HALF_OFF_BY_NORMAL:
-                return [win / total for win in every]
+        wins = settled(_wins(factor, values, laws), _wins(2.0 * factor, values[:, ::2], laws), HALF_OFF_BY_NORMAL)
+        if wins is not None:
+            return wins
         level += LEVELS
     return None
 

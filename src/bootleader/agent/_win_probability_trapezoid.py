@@ -22,48 +22,43 @@ L. N. Trefethen, J. A. C. Weideman (2014). The exponentially convergent trapezoi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import repeat
-from operator import add, mul, sub, truediv
-from typing import Any, Final, NamedTuple
+from operator import itemgetter
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bootleader.agent._elementary_arrays import gauss_legendre, weighted_sums
-from bootleader.agent._sinh_grid import LEVELS, coarsest_level, has_too_many_nodes, sinh_grid
-from bootleader.agent._student_distributions import EqualStudents, NearlyNormals, Normals, Students
+from bootleader.agent._sinh_grid import LEVELS, coarsest_level, has_too_many_nodes, settled, sinh_grid
+from bootleader.agent._student_distributions import NEARLY_NORMAL, Kind, distributions, kind_of
 from bootleader.agent._win_probability_normal import (
     HALF_OFF_BY_NORMAL,
     LOST,
     NORMAL_REACH,
     NORMAL_STEP,
-    OFF_BY,
     STRETCH,
     normal_winning_probabilities,
 )
 
 Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
-Distributions = Callable[[Floats], tuple[Floats, Floats]]  # F and f / F, row by row
 
 WIDEST: Final = 1e12  # largest ratio of two scales
 SMALL, LARGE = 1e-100, 1e100  # of scales; locations are at most FARTHEST scales from each other
 FARTHEST: Final = 1e15
+CONSTANT: Final = 3e-6  # scale of a normal variable that stands for a constant, in those of the narrowest of the others
 # A variable's step in its scales, as they appear in t, times the square root of the degrees of freedom: a pole is that
 # far away.
-STUDENT_STEP: Final = 0.25
-# Largest distance between all nodes and every second. The error of all nodes is at most the square of this distance,
+STUDENT_STEP: Final = 0.22
+# Largest distance between all nodes and every second. The error of all nodes is about the square of this distance,
 # because a pole limits the convergence.
-HALF_OFF_BY: Final = 5e-6
+HALF_OFF_BY: Final = 2e-5
 HEAVY: Final = 5.0  # degrees of freedom below which the integrand does not vanish where the grid ends
-FEW_KINDS: Final = 2  # different degrees of freedom up to which each is computed apart
-NEARLY_NORMAL: Final = 20.0  # degrees of freedom from which on poles are too far away to matter, and a series is exact
 # Far from all variables a heavy tail is smooth in t: few Gauss-Legendre nodes do where evenly spaced ones, as close as
 # the narrowest variable wants them, would be most of the grid. The last has no weight: the tail begins there.
 LONG: Final = 100  # nodes from which on the grid is divided
-OUTER: Final = 4.0  # times the distance of the farthest pole
+OUTER: Final = 8.0  # times the distance of the farthest pole
 OUTER_NUMBER: Final = 24
 # Gregory's end correction of order 9 for the last nodes, where a heavy tail's integrand does not quite vanish.
 _DIFFERENCES: Final = (
@@ -80,65 +75,121 @@ _END: Final = np.array(
 )
 
 
-def few_winning_probabilities(location: Sequence[float], scale: Sequence[float], df: Sequence[float]) -> Floats | None:
+def few_winning_probabilities(
+    location: Sequence[float], scale: Sequence[float], df: Sequence[float]
+) -> list[float] | None:
     """Each variable's probability of being the largest, to 1e-9; or None where the rule does not get there.
 
     Parameters
     ----------
     location, scale : sequences of float
-        Locations and scales.
+        Locations and scales; a variable with scale 0 is a constant.
     df : sequence of float
         Degrees of freedom; infinite for a normal variable.
 
     Returns
     -------
-    ndarray or None
+    list of float or None
         They add up to 1.
 
     Examples
     --------
-    >>> few_winning_probabilities([0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [math.inf, math.inf, 3.0]).round(2)
-    array([0.19, 0.19, 0.62])
+    >>> chances = few_winning_probabilities([0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [math.inf, math.inf, 3.0])
+    >>> [round(chance, 2) for chance in chances]
+    [0.19, 0.19, 0.62]
     """
     narrowest, widest = min(scale), max(scale)
+    if narrowest <= 0.0:
+        return _with_constants(location, scale, df)
     is_tame = narrowest > SMALL and widest < LARGE and widest <= WIDEST * narrowest
     highest = max(location)
     if not is_tame or highest - min(location) > FARTHEST * narrowest:
         return None
     location = [m - highest for m in location]  # ends of intervals would be rounded where locations are large
-    kinds = _kinds(tuple(df))
-    if kinds.all_normal:
-        normal = normal_winning_probabilities(location, scale)
-        return None if normal is None else np.array(normal)
-    start, rivals = _start_and_rivals(location, scale, kinds)
-    if len(rivals) == len(location):
-        return _integral(start, location, scale, kinds)
-    wins = np.zeros(len(location))
-    if len(rivals) == 1:
-        wins[rivals] = 1.0
-        return wins
-    location, scale, df = (list(map(column.__getitem__, rivals)) for column in (location, scale, df))
-    found = _integral(start, location, scale, _kinds(tuple(df)))
+    if min(df) == math.inf:
+        return normal_winning_probabilities(location, scale)
+    everyone = [(m, s, _shape_of(n, len(df)), k) for k, (m, s, n) in enumerate(zip(location, scale, df, strict=True))]
+    # If m variables are each below a place with probability q at most, so is the maximum with probability q^m.
+    third = sorted([m - s * shape.of_three for m, s, shape, _ in everyone])[-min(3, len(df))]
+    start = max([m - s * shape.alone for m, s, shape, _ in everyone])
+    start = max(start, third, min([m - s * shape.of_all for m, s, shape, _ in everyone]))
+    rivals = [each for each in everyone if each[0] + each[1] * each[2].alone > start]
+    rivals.sort(key=_shape)
+    found = [1.0] if len(rivals) == 1 else _integral(start, rivals)
     if found is None:
         return None
-    wins[rivals] = found
+    wins = [0.0] * len(df)
+    for (_, _, _, k), win in zip(rivals, found, strict=True):
+        wins[k] = win
     return wins
 
 
-def _start_and_rivals(location: Sequence[float], scale: Sequence[float], kinds: _Kinds) -> tuple[float, list[int]]:
-    """A place that the maximum is above, and the variables that may be above it.
+def _with_constants(location: Sequence[float], scale: Sequence[float], df: Sequence[float]) -> list[float] | None:
+    """The probabilities where some scales are 0. Of those variables only the largest can win; equal ones share.
 
-    If m variables are each below a place with probability q at most, so is the maximum with probability q^m.
+    A constant is a normal variable of a scale so small that the probabilities do not notice: by symmetry they change
+    with its square.
     """
-    alone, *together = kinds.left_reaches
-    strays = list(map(mul, scale, alone))
-    start = max(map(sub, location, strays))
-    for m, reaches in zip((min(3, len(scale)), len(scale)), together, strict=True):
-        start = max(start, sorted(map(sub, location, map(mul, scale, reaches)))[-m])
-    return start, [k for k, end in enumerate(map(add, location, strays)) if end > start]
+    drawn = [k for k, s in enumerate(scale) if s > 0.0]
+    highest = max([m for m, s in zip(location, scale, strict=True) if s <= 0.0])
+    leaders = [k for k, (m, s) in enumerate(zip(location, scale, strict=True)) if s <= 0.0 and m == highest]
+    found: list[float] | None = [1.0]
+    if drawn:
+        locations, scales, dfs = ([column[k] for k in drawn] for column in (location, scale, df))
+        found = few_winning_probabilities([*locations, highest], [*scales, CONSTANT * min(scales)], [*dfs, math.inf])
+    if found is None:
+        return None
+    wins = [0.0] * len(scale)
+    for k, win in zip(drawn, found, strict=False):
+        wins[k] = win
+    for k in leaders:
+        wins[k] = found[-1] / len(leaders)
+    return wins
 
 
-@lru_cache(maxsize=4096)
+class Shape(NamedTuple):
+    """What the rule has to know of a distribution, in its scales. Rows are sorted by it.
+
+    Attributes
+    ----------
+    kind : Kind
+        How its functions are computed.
+    n : float
+        Degrees of freedom.
+    alone, of_three, of_all : float
+        How far it strays to one side with probability q at most: q, q^(1/3) and, of K variables, q^(1/K).
+    right : float
+        Where the grid may end: what a heavy tail has beyond is added in closed form.
+    pole : float
+        Distance of the density's pole from the line; 0 for a normal.
+    step : float
+        Largest step.
+    """
+
+    kind: Kind
+    n: float
+    alone: float
+    of_three: float
+    of_all: float
+    right: float
+    pole: float
+    step: float
+
+
+Variable = tuple[float, float, Shape, int]  # location, scale, shape, and its place among all
+_shape: Final = itemgetter(2)
+
+
+@lru_cache(maxsize=65536)
+def _shape_of(n: float, variables: int) -> Shape:
+    alone, of_three, of_all = (_reach(n, LOST ** (1.0 / m)) for m in (1, min(3, variables), variables))
+    if n == math.inf:
+        return Shape(Kind.NORMAL, n, alone, of_three, of_all, NORMAL_REACH, 0.0, NORMAL_STEP)
+    right = _reach(n, 1e-6 if n < 3.0 else 1e-8 if n < HEAVY else 1e-11)
+    step = min(NORMAL_STEP, STUDENT_STEP * math.sqrt(n))
+    return Shape(kind_of(n), n, alone, of_three, of_all, right, math.sqrt(n), step)
+
+
 def _reach(n: float, chance: float) -> float:
     from scipy.special import ndtri
 
@@ -153,88 +204,39 @@ def _reach(n: float, chance: float) -> float:
     return min(by_power, math.sqrt(n * math.expm1(min(normal * normal / (n - 0.5), 300.0))))
 
 
-def _right_reach(n: float) -> float:
-    """Where the grid may end, in scales: what a heavy tail has beyond is added in closed form."""
-    return NORMAL_REACH if n == math.inf else _reach(n, 1e-6 if n < 3.0 else 1e-8 if n < HEAVY else 1e-11)
-
-
-def _integral(start: float, location: Sequence[float], scale: Sequence[float], kinds: _Kinds) -> Floats | None:
-    """The probabilities of variables that all may be the largest."""
+def _integral(start: float, variables: Sequence[Variable]) -> list[float] | None:
+    """The probabilities of variables that all may be the largest, sorted by their rows."""
     # To the right of the start, a Student that lies to the left of it is as smooth as its distance is large.
-    widths = [
-        s if m >= start or not pole else math.hypot(s, start - m)
-        for m, s, pole in zip(location, scale, kinds.pole, strict=True)
-    ]
+    widths = [s if m >= start or not shape.pole else math.hypot(s, start - m) for m, s, shape, _ in variables]
     narrowest = min(widths)
-    nearest = [m if m > start else start for m in location]
-    narrow = 2.0 * narrowest
+    nearest = [m if m > start else start for m, _, _, _ in variables]
+    narrow, delta = 2.0 * narrowest, STRETCH * narrowest
     centre = max([m for m, width in zip(nearest, widths, strict=True) if width <= narrow])
-    delta = STRETCH * narrowest
     first = math.asinh((start - centre) / delta)
-    last = math.asinh((max(map(add, location, map(mul, scale, kinds.right_reach))) - centre) / delta)
-    distances = map(math.hypot, repeat(delta), map(sub, nearest, repeat(centre)))
-    step = min(map(truediv, map(mul, widths, kinds.step), distances))
+    last = math.asinh((max([m + s * shape.right for m, s, shape, _ in variables]) - centre) / delta)
+    step = min(
+        [
+            width * shape.step / math.hypot(delta, m - centre)
+            for m, width, (_, _, shape, _) in zip(nearest, widths, variables, strict=True)
+        ]
+    )
+    shapes = [shape for _, _, shape, _ in variables]
+    heavy = [row for row, shape in enumerate(shapes) if shape.n < HEAVY]
     outer = last
-    if kinds.has_heavy and last - first > LONG * step:
-        farthest = max(math.hypot(m - centre, s * root) for m, s, root in zip(location, scale, kinds.pole, strict=True))
+    if heavy and last - first > LONG * step:
+        farthest = max([math.hypot(m - centre, s * shape.pole) for m, s, shape, _ in variables])
         outer = min(last, max(first + 16.0 * step, math.asinh(OUTER * farthest / delta)))
-    # z = (x - m) / s is linear in sinh(t)
-    laws = np.array([[delta / s for s in scale], [(centre - m) / s for m, s in zip(location, scale, strict=True)]])
-    half_off_by = HALF_OFF_BY_NORMAL if kinds.nearly_normal else HALF_OFF_BY
+    laws = np.array([[delta / s for _, s, _, _ in variables], [(centre - m) / s for m, s, _, _ in variables]])
+    is_nearly_normal = min([shape.n for shape in shapes]) >= NEARLY_NORMAL
+    half_off_by = HALF_OFF_BY_NORMAL if is_nearly_normal else HALF_OFF_BY
     level = coarsest_level(step, outer - first)
     while not has_too_many_nodes(level, outer - first):
-        wins, by_half = _sums(laws[:, :, None], kinds, _grid(first, outer, last, level, kinds.has_heavy)).tolist()
-        total = math.fsum(wins)
-        if abs(total - 1.0) <= OFF_BY and max(map(abs, map(sub, wins, by_half))) <= half_off_by:
-            return np.array([win / total if win > 0.0 else 0.0 for win in wins])
+        every, second = _sums(laws, shapes, _grid(first, outer, last, level, bool(heavy)), heavy)
+        wins = settled(every, second, half_off_by)
+        if wins is not None:
+            return wins
         level += LEVELS
     return None
-
-
-class _Kinds(NamedTuple):
-    """Functions that compute F and f / F, with the rows that they are for."""
-
-    kinds: Sequence[tuple[Rows, Distributions]]
-    all_normal: bool
-    heavy: Rows | slice  # with heavy tails
-    has_heavy: bool
-    overlap: Floats  # of those tails: n_k / (n_k + n_j)
-    # How many scales each strays to one side with probability q at most: q, q^(1/3) and, of K variables, q^(1/K).
-    left_reaches: Sequence[Sequence[float]]
-    right_reach: Sequence[float]  # where the grid may end, in scales
-    pole: Sequence[float]  # distance of a density's pole from the line, in scales; 0 for a normal
-    step: Sequence[float]  # largest step in a variable's scales
-    nearly_normal: bool
-
-
-@lru_cache(maxsize=256)
-def _kinds(df: tuple[float, ...]) -> _Kinds:
-    n = np.array(df)
-    groups: list[tuple[Any, Callable[[Floats], Distributions]]] = [
-        (n == math.inf, Normals),
-        ((n >= NEARLY_NORMAL) & (n < math.inf), NearlyNormals),
-    ]
-    few = np.unique(n[n < NEARLY_NORMAL])
-    if few.size <= FEW_KINDS and (few == few.round()).all():
-        groups += [(n == one, EqualStudents) for one in few]
-    else:
-        groups.append((n < NEARLY_NORMAL, Students))
-    kinds = [(np.flatnonzero(rows), kind(n[rows])) for rows, kind in groups if rows.any()]
-    is_heavy = n < HEAVY
-    heavy = n[is_heavy]
-    chances = (LOST, LOST ** (1.0 / min(3, len(df))), LOST ** (1.0 / len(df)))
-    return _Kinds(
-        kinds,
-        bool((n == math.inf).all()),
-        slice(None) if is_heavy.all() else np.flatnonzero(is_heavy),
-        bool(is_heavy.any()),
-        heavy[:, None] / (heavy[:, None] + heavy),
-        [[_reach(one, chance) for one in df] for chance in chances],
-        [_right_reach(one) for one in df],
-        [0.0 if one == math.inf else math.sqrt(one) for one in df],
-        [min(NORMAL_STEP, STUDENT_STEP * math.sqrt(one)) for one in df],
-        min(df) >= NEARLY_NORMAL,
-    )
 
 
 class _Grid(NamedTuple):
@@ -252,13 +254,14 @@ def _grid(first: float, outer: float, last: float, level: int, heavy: bool) -> _
     if half <= 0.0:
         return _Grid(sinh, cosh, _unit_weights(number, heavy, False))
     nodes, _ = gauss_legendre(OUTER_NUMBER)
-    t = [end + half * (1.0 + node) for node in nodes.tolist()] + [last]
-    sinh = np.concatenate([sinh, [math.sinh(one) for one in t]])
-    cosh = np.concatenate([cosh, [half * math.cosh(one) for one in t]])
+    t = [*(nodes * half + (end + half)).tolist(), last]
+    sinh = np.concatenate([sinh, list(map(math.sinh, t))])
+    cosh = np.concatenate([cosh, list(map(math.cosh, t))])
+    cosh[-len(t) :] *= half
     return _Grid(sinh, cosh, _unit_weights(number, heavy, True))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _unit_weights(number: int, heavy: bool, has_outer: bool) -> Floats:
     """Weights of all nodes and of every second, for a step of one."""
     weights = np.zeros((2, number + 1))
@@ -273,29 +276,23 @@ def _unit_weights(number: int, heavy: bool, has_outer: bool) -> Floats:
     return np.concatenate([weights, np.append(outer, 0.0)[None].repeat(2, axis=0)], axis=1)
 
 
-def _sums(laws: Floats, kinds: _Kinds, grid: _Grid) -> Floats:
+def _sums(laws: Floats, shapes: Sequence[Shape], grid: _Grid, heavy: Sequence[int]) -> list[list[float]]:
     """The sums over all nodes, and those over every second; laws are delta / scale and (centre - location) / scale."""
     slopes, offsets = laws
-    below, ratio = _distributions(kinds, slopes * grid.sinh + offsets)
-    ratio *= grid.cosh * np.multiply.reduce(below, axis=0)
-    wins: Floats = np.array([weighted_sums(ratio, weights) for weights in grid.weights])
-    wins *= slopes[:, 0]
-    if kinds.has_heavy:
-        wins[:, kinds.heavy] += _tail(1.0 - below[kinds.heavy, -1], kinds.overlap)
-    return wins
-
-
-def _tail(survival: Floats, overlap: Floats) -> Floats:
-    """The chance that each heavy tail is the largest, beyond the last node: tails of powers n_k and n_j overlap."""
-    lost = weighted_sums(overlap, survival) - 0.5 * survival
-    return survival * (1.0 - lost)
-
-
-def _distributions(kinds: _Kinds, z: Floats) -> tuple[Floats, Floats]:
-    """Distribution functions, and the ratios of densities to them, row by row."""
-    if len(kinds.kinds) == 1:
-        return kinds.kinds[0][1](z)
-    below, ratio = np.empty_like(z), np.empty_like(z)
-    for rows, kind in kinds.kinds:
-        below[rows], ratio[rows] = kind(z[rows])
-    return below, ratio
+    z = slopes[:, None] * grid.sinh  # z = (x - m) / s is linear in sinh(t)
+    z += offsets[:, None]
+    below, ratio = distributions(z, [shape.n for shape in shapes], [shape.kind for shape in shapes])
+    product = np.multiply.reduce(below, axis=0)
+    product *= grid.cosh
+    ratio *= product
+    sums = weighted_sums(ratio, grid.weights[:, None])
+    sums *= slopes
+    found: list[list[float]] = sums.tolist()
+    if heavy:  # the chance that a tail is the largest, beyond the last node; two are there at the same time seldom
+        survival = (1.0 - below[:, -1]).tolist()
+        half = 0.5 * math.fsum([survival[row] for row in heavy])
+        for row in heavy:
+            tail = survival[row] * (1.0 - (half - 0.5 * survival[row]))
+            found[0][row] += tail
+            found[1][row] += tail
+    return found
