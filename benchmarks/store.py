@@ -131,14 +131,14 @@ def visit_times(visits: int, url: str) -> dict[str, float]:
         inserted = time.perf_counter()
         insert_event()
         insert_event()
-        events = time.perf_counter()
+        inserted_events = time.perf_counter()
         value, order = rng.gauss(0.5, 1.0), f"order-{number}-{started}"
         between = time.perf_counter()
         decision = button.decide()
         decided = time.perf_counter()
         button.reward(decision.id, value, event=order)
         ended = time.perf_counter()
-        taken = (inserted - started, events - inserted, decided - between, ended - decided, ended - between)
+        taken = (inserted - started, inserted_events - inserted, decided - between, ended - decided, ended - between)
         for found, one in zip(times.values(), taken, strict=True):
             found.append(one)
     return {name: statistics.median(found[WARM_UP:]) * 1e3 for name, found in times.items()}

@@ -62,15 +62,59 @@ def test_a_reward_of_another_process_makes_them_useless(button, store_url, at_on
         assert button.check(), str(button.check())
 
 
-def test_a_reward_that_is_not_written_changes_nothing(button, at_once, monkeypatch):
+@pytest.fixture
+def abandon(button, monkeypatch):
+    """Report a reward that is expected and not written."""
+
+    def abandon(decision_id, value):
+        assert button._writer._replica.is_alone
+        with monkeypatch.context() as broken:
+            broken.setattr(Writer, "_append_next", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                button.reward(decision_id, value)
+        assert button._writer._replica.chooser._expected is not None
+
+    for _ in range(6):
+        button.decide()
+    return abandon
+
+
+def test_a_reward_that_is_not_written_changes_nothing(button, at_once, abandon):
     decision = button.decide()
-    state = button._writer.replica().state.to_bytes()
-    with monkeypatch.context() as broken:
-        broken.setattr(Writer, "_append_first", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            button.reward(decision.id, 100.0)
-    assert button._writer.replica().state.to_bytes() == state
+    state = button._writer._replica.state.to_bytes()
+    abandon(decision.id, 100.0)
+    assert button._writer._replica.state.to_bytes() == state
     button.amend(decision.id, 0.5)
+    assert button.audit(button.decide().id).agrees
+    assert button.check(), str(button.check())
+
+
+@pytest.mark.parametrize("other", ["value", "arm"])
+def test_another_reward_than_the_expected_one(button, at_once, abandon, other, monkeypatch):
+    """Nothing is expected of it: what was computed for the first is not taken for it."""
+    decisions = {arm: button.decide(arm=arm) for arm in ARMS}
+    for _ in range(6):
+        button.decide()
+    abandon(decisions["blue"].id, 5.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(Writer, "_expect", lambda *_: None)
+        button.reward(decisions["blue" if other == "value" else "green"].id, 6.0 if other == "value" else 5.0)
+    assert button.audit(button.decide().id).agrees
+    assert button.check(), str(button.check())
+
+
+def test_the_expected_reward_after_another(button, at_once, abandon, monkeypatch):
+    """The state is not the one that it was computed for."""
+    first, second = button.decide(arm="blue"), button.decide(arm="blue")
+    for _ in range(6):
+        button.decide()
+    abandon(first.id, 5.0)
+    expected = button._writer._replica.chooser._expected
+    with monkeypatch.context() as patch:
+        patch.setattr(Writer, "_expect", lambda *_: None)
+        button.reward(second.id, 7.0)
+        button._writer._replica.chooser._expected = expected
+        button.reward(first.id, 5.0)
     assert button.audit(button.decide().id).agrees
     assert button.check(), str(button.check())
 

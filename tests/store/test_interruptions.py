@@ -16,6 +16,7 @@ import pytest
 import bootleader as bl
 from bootleader.store import _replica
 from bootleader.store._choice import Chooser
+from bootleader.store._compute_thread import background
 from bootleader.store._state import State
 from tests.helpers import LONGEST_WAIT
 from tests.store.test_faults import created
@@ -52,9 +53,12 @@ def interrupted(monkeypatch, owner, name, before=True):
 
 @pytest.mark.parametrize("before", [False, True], ids=["after", "before"])
 @pytest.mark.parametrize(
-    ("owner", "name"), [(Chooser, "expected"), (State, "apply"), (State, "apply_own")], ids=lambda what: str(what)
+    ("owner", "name"),
+    [(Chooser, "pop_expected"), (Chooser, "adopt"), (State, "apply"), (State, "apply_own")],
+    ids=lambda what: str(what),
 )
 def test_an_event_is_applied_once_though_a_call_was_interrupted(button, owner, name, before, monkeypatch):
+    monkeypatch.setattr(background, "submit", lambda job: job())
     for value in (1.0, 2.0, 3.0):
         button.reward(button.decide().id, value)
     decision = button.decide()

@@ -1,10 +1,12 @@
-"""Elementary functions of arrays, sums and Gauss-Legendre nodes that do not depend on the processor.
+"""Elementary functions of arrays, sums and Gauss-Legendre nodes with the same bits on nearly all processors.
 
 A decision can be computed again from the log of a store, on another machine too. NumPy's exponential, logarithm and
 trigonometric functions have a version of their own for processors with AVX-512, and its matrix products, and the nodes
-of ``leggauss``, come from a BLAS that has one for every kind of processor. They differ in the last bit. What is used
-here instead is compiled once for all processors: SciPy's special functions, and Python's ``math``. Sums, products and
-square roots of NumPy have the same bits everywhere.
+of ``leggauss``, come from a BLAS that has one for every kind of processor. They differ in the last bit. Here SciPy's
+special functions and Python's ``math`` are used instead. Both call the C library, whose functions have one version for
+x86-64 processors with FMA, which all have had since 2013 or so, and another for those without. Sums, products and
+square roots of NumPy have the same bits everywhere. For single numbers :mod:`bootleader._core.elementary` has
+functions with the same bits everywhere; for arrays such functions would take several times as long.
 """
 
 from __future__ import annotations
@@ -61,9 +63,9 @@ def log1p(x: Any) -> Any:
     >>> log1p(np.array([0.0, 1e-20])).tolist()
     [0.0, 1e-20]
     """
-    from scipy import special
+    from scipy.special import log1p as log_of_one_plus
 
-    return special.log1p(x)
+    return log_of_one_plus(x)
 
 
 def arctan(x: Floats) -> Floats:

@@ -5,32 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bootleader.agent._elementary_arrays import arctan_up_to_one, exp, log1p
-from bootleader.agent._win_probability_student import student_peak
+from bootleader.agent._win_probability_normal import ROOT_2_OVER_PI, ROOT_HALF
+from bootleader.agent._win_probability_student import SMALLEST, student_peak
 
 Floats = npt.NDArray[np.float64]
 FAndRatio = tuple[Floats, Floats]
 
-NEARLY_NORMAL: Final = 20.0  # degrees of freedom from which on a series about the normal is exact
+NEARLY_NORMAL_FROM: Final = 20.0  # degrees of freedom from which on a series about the normal is exact
 ROOT_2_PI: Final = math.sqrt(2.0 * math.pi)
-ROOT_HALF, ROOT_2_OVER_PI = math.sqrt(0.5), math.sqrt(2.0 / math.pi)
-SMALLEST: Final = 1e-300
 # Of e^u sqrt(u / (e^u - 1)) = exp(3u/4 - u^2/48 + u^4/5760 - ...).
 SERIES: Final = (
     1.0, 0.75, 0.2604166666666667, 0.0546875, 0.00771484375, 0.0008056640625, 7.451778997189154e-05,
     6.842234778025794e-06, 4.3647840119753774e-07, 8.388801857277199e-10,
 )  # fmt: skip
-SMALLEST_TERM: Final = 1e-17
+SMALLEST_TERM: Final = 1e-17  # of a sum that is at most 1
 
 
 class Kind(IntEnum):
-    """How the functions of a variable are computed. Rows are sorted by it, and then by degrees of freedom."""
+    """How the functions of a variable are computed. Rows are sorted by it."""
 
     NORMAL = 0
     NEARLY_NORMAL = 1
@@ -43,7 +42,7 @@ def kind_of(n: float) -> Kind:
     """The kind of a variable with so many degrees of freedom."""
     if n == math.inf:
         return Kind.NORMAL
-    if n >= NEARLY_NORMAL:
+    if n >= NEARLY_NORMAL_FROM:
         return Kind.NEARLY_NORMAL
     if n != int(n):
         return Kind.FRACTIONAL
@@ -113,7 +112,7 @@ class _Series(NamedTuple):
     peak: float
 
 
-@cache
+@lru_cache(maxsize=4096)  # not more: with a half-life nearly every state has another n
 def _series(n: float) -> _Series:
     power, odd_factorials = 1.0, [1.0]  # 1, 1, 1 * 3, 1 * 3 * 5, ...: the even moments of a normal variable
     terms = []
@@ -158,7 +157,8 @@ def _whole_students(z: Floats, df: Sequence[float]) -> FAndRatio:
         half_angle *= 2.0 / math.pi
         odd += half_angle
     below += 0.5
-    density = cosine  # to the power n + 1: a product of cosine, cosine^2, cosine^4, ...
+    # The power n + 1 is a product of cosine, cosine^2, cosine^4, ...: it has the first of them if n is even.
+    density = cosine
     density[first_odd:] = 1.0
     density *= forms.peak[whole, None]
     for bit in range(1, int(max(df) + 1.0).bit_length()):
@@ -167,21 +167,24 @@ def _whole_students(z: Floats, df: Sequence[float]) -> FAndRatio:
     return below, _ratio(below, density)
 
 
-class _ClosedForms:
+class _ClosedForms(NamedTuple):
     """For n from 1 to 19: the coefficients c_i, a row for each i, and the peak of the density."""
 
-    def __init__(self) -> None:
-        size = int(NEARLY_NORMAL)
-        self.terms, self.peak = np.zeros((size // 2, size)), np.zeros(size)
-        for n in range(1, size):
-            odd = n % 2
-            self.peak[n] = student_peak(float(n))
-            self.terms[0, n] = (1.0 / math.pi if n > 1 else 0.0) if odd else 0.5
-            for i in range(1, (n - odd) // 2):
-                self.terms[i, n] = self.terms[i - 1, n] * (2 * i - 1 + odd) / (2 * i + odd)
+    terms: Floats
+    peak: Floats
 
 
-_closed_forms: Final = cache(_ClosedForms)
+@cache
+def _closed_forms() -> _ClosedForms:
+    size = int(NEARLY_NORMAL_FROM)
+    terms, peak = np.zeros((size // 2, size)), np.zeros(size)
+    for n in range(1, size):
+        odd = n % 2
+        peak[n] = student_peak(float(n))
+        terms[0, n] = (1.0 / math.pi if n > 1 else 0.0) if odd else 0.5
+        for i in range(1, (n - odd) // 2):
+            terms[i, n] = terms[i - 1, n] * (2 * i - 1 + odd) / (2 * i + odd)
+    return _ClosedForms(terms, peak)
 
 
 def _fractional_students(z: Floats, df: Sequence[float]) -> FAndRatio:

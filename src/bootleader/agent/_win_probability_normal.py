@@ -1,7 +1,7 @@
 r"""The probability that each of a few independent normal variables is the largest.
 
-The trapezoidal rule of :mod:`bootleader.agent._win_probability_trapezoid`, for the usual case and in half of the time:
-with :math:`u_k = (m_k - x) / (s_k \sqrt 2)`
+The rule of :mod:`bootleader.agent._win_probability_trapezoid`, for the usual case and in half of the time: with
+:math:`u_k = (m_k - x) / (s_k \sqrt 2)`
 
 .. math:: P_k = \int f_k \prod_{j \ne k} F_j \, dx
               = \frac{1}{2^K} \sqrt{\frac{2}{\pi}} \, \frac{1}{s_k}
@@ -12,17 +12,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from bootleader.agent._sinh_grid import LEVELS, coarsest_level, has_too_many_nodes, settled, sinh_grid
+from bootleader.agent._trapezoidal_rule import STRETCH, among_all, chances_to_stray, settled_wins, sinh_grid, start_of
 
-LOST: Final = 1e-13  # chance of a maximum to the left of the grid
 NORMAL_REACH: Final = 7.5  # scales to the right of a location where the grid may end
-STRETCH: Final = 3.0  # delta, in scales of the narrowest variable
 NORMAL_STEP: Final = 0.45  # in a variable's scales, as they appear in t
 # Largest distance between all nodes and every second. The error of all nodes is about its fourth power.
 HALF_OFF_BY_NORMAL: Final = 5e-4
@@ -48,29 +46,21 @@ def normal_winning_probabilities(location: Sequence[float], scale: Sequence[floa
     [0.38, 0.38, 0.24]
     """
     laws = list(zip(location, scale, strict=True))
-    alone, of_three, of_all = _left_reaches(len(laws))
-    # If m variables are each below a place with probability q at most, so is the maximum with probability q^m.
-    third = sorted([m - of_three * s for m, s in laws])[-min(3, len(laws))]
-    start = max([m - alone * s for m, s in laws])
-    start = max(start, third, min([m - of_all * s for m, s in laws]))
+    alone, of_three, of_all = normal_reaches(len(laws))
+    start = start_of(
+        [m - alone * s for m, s in laws], [m - of_three * s for m, s in laws], [m - of_all * s for m, s in laws]
+    )
     rivals = [k for k, (m, s) in enumerate(laws) if m + alone * s > start]
-    if len(rivals) == len(laws):
-        return _integral(start, laws)
     found = [1.0] if len(rivals) == 1 else _integral(start, [laws[k] for k in rivals])
-    if found is None:
-        return None
-    wins = [0.0] * len(laws)
-    for k, win in zip(rivals, found, strict=True):
-        wins[k] = win
-    return wins
+    return None if found is None else among_all(found, rivals, len(laws))
 
 
 @lru_cache(maxsize=128)
-def _left_reaches(number: int) -> tuple[float, float, float]:
-    """How many scales each strays to one side with probability q at most: q, q^(1/3) and, of K variables, q^(1/K)."""
+def normal_reaches(number: int) -> tuple[float, float, float]:
+    """How many scales each strays to one side at most, with the chances of :func:`chances_to_stray`."""
     from scipy.special import ndtri
 
-    alone, of_three, of_all = (-float(ndtri(LOST ** (1.0 / m))) for m in (1, min(3, number), number))
+    alone, of_three, of_all = (-float(ndtri(chance)) for chance in chances_to_stray(number))
     return alone, of_three, of_all
 
 
@@ -83,23 +73,21 @@ def _integral(start: float, laws: Sequence[tuple[float, float]]) -> list[float] 
     step = NORMAL_STEP * min([s / math.hypot(delta, (m if m > start else start) - centre) for m, s in laws])
     first = math.asinh((start - centre) / delta)
     last = math.asinh((max([m + NORMAL_REACH * s for m, s in laws]) - centre) / delta)
-    level = coarsest_level(step, last - first)
     slopes, offsets = np.array(
         [[-delta * ROOT_HALF / s for _, s in laws], [(m - centre) * ROOT_HALF / s for m, s in laws]]
     )[:, :, None]
     factor = ROOT_2_OVER_PI * delta * 0.5 ** len(laws)
-    while not has_too_many_nodes(level, last - first):
+
+    def sums(level: int) -> tuple[list[float], list[float]]:
         grid = sinh_grid(first, last, level)
         u = slopes * grid.sinh  # it is linear in sinh(t)
         u += offsets
         product = np.multiply.reduce(erfc(u), axis=0)
         product *= grid.cosh
         values = product / erfcx(u)
-        wins = settled(_wins(factor, values, laws), _wins(2.0 * factor, values[:, ::2], laws), HALF_OFF_BY_NORMAL)
-        if wins is not None:
-            return wins
-        level += LEVELS
-    return None
+        return _wins(factor, values, laws), _wins(2.0 * factor, values[:, ::2], laws)
+
+    return settled_wins(step, last - first, sums, HALF_OFF_BY_NORMAL)
 
 
 def _wins(factor: float, values: npt.NDArray[np.float64], laws: Sequence[tuple[float, float]]) -> list[float]:
@@ -107,9 +95,9 @@ def _wins(factor: float, values: npt.NDArray[np.float64], laws: Sequence[tuple[f
     return [factor * value / s for value, (_, s) in zip(sums, laws, strict=True)]
 
 
-@lru_cache(maxsize=1)
+@cache
 def _error_functions() -> tuple[Any, Any]:
-    """SciPy is imported when it is needed."""
+    """The functions erfc and erfcx; importing SciPy takes long."""
     from scipy.special import erfc, erfcx
 
     return erfc, erfcx

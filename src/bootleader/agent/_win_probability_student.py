@@ -276,7 +276,7 @@ def _pdf(z: Floats, df: Floats) -> Floats:
         if math.isinf(n):
             density[rows] = exp(-0.5 * z[rows] ** 2) / math.sqrt(2.0 * math.pi)
         else:
-            density[rows] = student_peak(float(n)) * power_by_multiplication(n / (n + z[rows] ** 2), 0.5 * (n + 1.0))
+            density[rows] = student_peak(float(n)) * _power_by_multiplication(n / (n + z[rows] ** 2), 0.5 * (n + 1.0))
     return density
 
 
@@ -287,16 +287,16 @@ def student_peak(n: float) -> float:
     return math.exp(math.lgamma(0.5 * (n + 1.0)) - math.lgamma(0.5 * n)) / math.sqrt(n * math.pi)
 
 
-def power_by_multiplication(base: Floats, exponent: float) -> Floats:
+def _power_by_multiplication(base: Floats, exponent: float) -> Floats:
     """``base ** exponent``, exponent at least 1; by multiplications where it is a small multiple of one half."""
     halves = 2.0 * exponent
     if halves != int(halves) or halves > CLOSED_FORM_UNTIL:
         return exp(exponent * log(base))  # type: ignore[no-any-return]
-    power = whole_power(base, int(halves) // 2)
+    power = _whole_power(base, int(halves) // 2)
     return power * np.sqrt(base) if int(halves) % 2 else power
 
 
-def whole_power(base: Floats, exponent: int) -> Floats:
+def _whole_power(base: Floats, exponent: int) -> Floats:
     """``base ** exponent`` by multiplications, exponent at least 1; it may be ``base`` itself."""
     result, square = None, base
     while True:

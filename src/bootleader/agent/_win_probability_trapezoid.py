@@ -1,4 +1,4 @@
-r"""The probability that each of a few independent normal or Student variables is the largest, in 0.1 milliseconds.
+r"""The probability that each of a few independent normal or Student variables is the largest.
 
 .. math:: P_k = \int f_k(x) \prod_{j \ne k} F_j(x)\, dx
 
@@ -31,14 +31,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bootleader.agent._elementary_arrays import gauss_legendre, weighted_sums
-from bootleader.agent._sinh_grid import LEVELS, coarsest_level, has_too_many_nodes, settled, sinh_grid
-from bootleader.agent._student_distributions import NEARLY_NORMAL, Kind, distributions, kind_of
+from bootleader.agent._student_distributions import NEARLY_NORMAL_FROM, Kind, distributions, kind_of
+from bootleader.agent._trapezoidal_rule import STRETCH, among_all, chances_to_stray, settled_wins, sinh_grid, start_of
 from bootleader.agent._win_probability_normal import (
     HALF_OFF_BY_NORMAL,
-    LOST,
     NORMAL_REACH,
     NORMAL_STEP,
-    STRETCH,
+    normal_reaches,
     normal_winning_probabilities,
 )
 
@@ -47,13 +46,14 @@ Floats = npt.NDArray[np.float64]
 WIDEST: Final = 1e12  # largest ratio of two scales
 SMALL, LARGE = 1e-100, 1e100  # of scales; locations are at most FARTHEST scales from each other
 FARTHEST: Final = 1e15
-CONSTANT: Final = 3e-6  # scale of a normal variable that stands for a constant, in those of the narrowest of the others
+# Scale of a normal variable that stands for a constant, in those of the narrowest of the others.
+CONSTANT_SCALE: Final = 1e-6
 # A variable's step in its scales, as they appear in t, times the square root of the degrees of freedom: a pole is that
 # far away.
 STUDENT_STEP: Final = 0.22
-# Largest distance between all nodes and every second. The error of all nodes is about the square of this distance,
-# because a pole limits the convergence.
-HALF_OFF_BY: Final = 2e-5
+# Largest distance between all nodes and every second. The error of all nodes is a few times the square of this
+# distance, because a pole limits the convergence.
+HALF_OFF_BY: Final = 1e-5
 HEAVY: Final = 5.0  # degrees of freedom below which the integrand does not vanish where the grid ends
 # Far from all variables a heavy tail is smooth in t: few Gauss-Legendre nodes do where evenly spaced ones, as close as
 # the narrowest variable wants them, would be most of the grid. The last has no weight: the tail begins there.
@@ -109,19 +109,14 @@ def few_winning_probabilities(
     if min(df) == math.inf:
         return normal_winning_probabilities(location, scale)
     everyone = [(m, s, _shape_of(n, len(df)), k) for k, (m, s, n) in enumerate(zip(location, scale, df, strict=True))]
-    # If m variables are each below a place with probability q at most, so is the maximum with probability q^m.
-    third = sorted([m - s * shape.of_three for m, s, shape, _ in everyone])[-min(3, len(df))]
-    start = max([m - s * shape.alone for m, s, shape, _ in everyone])
-    start = max(start, third, min([m - s * shape.of_all for m, s, shape, _ in everyone]))
-    rivals = [each for each in everyone if each[0] + each[1] * each[2].alone > start]
-    rivals.sort(key=_shape)
+    start = start_of(
+        [m - s * shape.alone for m, s, shape, _ in everyone],
+        [m - s * shape.of_three for m, s, shape, _ in everyone],
+        [m - s * shape.of_all for m, s, shape, _ in everyone],
+    )
+    rivals = sorted([each for each in everyone if each[0] + each[1] * each[2].alone > start], key=_shape_of_variable)
     found = [1.0] if len(rivals) == 1 else _integral(start, rivals)
-    if found is None:
-        return None
-    wins = [0.0] * len(df)
-    for (_, _, _, k), win in zip(rivals, found, strict=True):
-        wins[k] = win
-    return wins
+    return None if found is None else among_all(found, [k for _, _, _, k in rivals], len(df))
 
 
 def _with_constants(location: Sequence[float], scale: Sequence[float], df: Sequence[float]) -> list[float] | None:
@@ -136,7 +131,8 @@ def _with_constants(location: Sequence[float], scale: Sequence[float], df: Seque
     found: list[float] | None = [1.0]
     if drawn:
         locations, scales, dfs = ([column[k] for k in drawn] for column in (location, scale, df))
-        found = few_winning_probabilities([*locations, highest], [*scales, CONSTANT * min(scales)], [*dfs, math.inf])
+        small = CONSTANT_SCALE * min(scales)
+        found = few_winning_probabilities([*locations, highest], [*scales, small], [*dfs, math.inf])
     if found is None:
         return None
     wins = [0.0] * len(scale)
@@ -157,7 +153,7 @@ class Shape(NamedTuple):
     n : float
         Degrees of freedom.
     alone, of_three, of_all : float
-        How far it strays to one side with probability q at most: q, q^(1/3) and, of K variables, q^(1/K).
+        How far it strays to one side at most, with the chances of :func:`chances_to_stray`.
     right : float
         Where the grid may end: what a heavy tail has beyond is added in closed form.
     pole : float
@@ -177,25 +173,24 @@ class Shape(NamedTuple):
 
 
 Variable = tuple[float, float, Shape, int]  # location, scale, shape, and its place among all
-_shape: Final = itemgetter(2)
+_shape_of_variable: Final = itemgetter(2)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def _shape_of(n: float, variables: int) -> Shape:
-    alone, of_three, of_all = (_reach(n, LOST ** (1.0 / m)) for m in (1, min(3, variables), variables))
     if n == math.inf:
-        return Shape(Kind.NORMAL, n, alone, of_three, of_all, NORMAL_REACH, 0.0, NORMAL_STEP)
+        return Shape(Kind.NORMAL, n, *normal_reaches(variables), NORMAL_REACH, 0.0, NORMAL_STEP)
+    alone, of_three, of_all = (_reach(n, chance) for chance in chances_to_stray(variables))
     right = _reach(n, 1e-6 if n < 3.0 else 1e-8 if n < HEAVY else 1e-11)
     step = min(NORMAL_STEP, STUDENT_STEP * math.sqrt(n))
     return Shape(kind_of(n), n, alone, of_three, of_all, right, math.sqrt(n), step)
 
 
 def _reach(n: float, chance: float) -> float:
+    """How many scales a Student variable strays to one side with a probability that is at most ``chance``."""
     from scipy.special import ndtri
 
     normal = -float(ndtri(chance))
-    if n == math.inf:
-        return normal
     # P(T > z) < c z^-n, from the density's own tail; or, better where n is large, a bound of Wallace (1959).
     log_c = math.lgamma(0.5 * (n + 1.0)) - math.lgamma(0.5 * n) - 0.5 * math.log(math.pi)
     by_power = math.exp(min((log_c + (0.5 * n - 1.0) * math.log(n) - math.log(chance)) / n, 200.0))
@@ -227,16 +222,12 @@ def _integral(start: float, variables: Sequence[Variable]) -> list[float] | None
         farthest = max([math.hypot(m - centre, s * shape.pole) for m, s, shape, _ in variables])
         outer = min(last, max(first + 16.0 * step, math.asinh(OUTER * farthest / delta)))
     laws = np.array([[delta / s for _, s, _, _ in variables], [(centre - m) / s for m, s, _, _ in variables]])
-    is_nearly_normal = min([shape.n for shape in shapes]) >= NEARLY_NORMAL
-    half_off_by = HALF_OFF_BY_NORMAL if is_nearly_normal else HALF_OFF_BY
-    level = coarsest_level(step, outer - first)
-    while not has_too_many_nodes(level, outer - first):
-        every, second = _sums(laws, shapes, _grid(first, outer, last, level, bool(heavy)), heavy)
-        wins = settled(every, second, half_off_by)
-        if wins is not None:
-            return wins
-        level += LEVELS
-    return None
+    is_nearly_normal = min([shape.n for shape in shapes]) >= NEARLY_NORMAL_FROM
+
+    def sums(level: int) -> tuple[list[float], list[float]]:
+        return _sums(laws, shapes, _grid(first, outer, last, level, bool(heavy)), heavy)
+
+    return settled_wins(step, outer - first, sums, HALF_OFF_BY_NORMAL if is_nearly_normal else HALF_OFF_BY)
 
 
 class _Grid(NamedTuple):
@@ -276,7 +267,7 @@ def _unit_weights(number: int, heavy: bool, has_outer: bool) -> Floats:
     return np.concatenate([weights, np.append(outer, 0.0)[None].repeat(2, axis=0)], axis=1)
 
 
-def _sums(laws: Floats, shapes: Sequence[Shape], grid: _Grid, heavy: Sequence[int]) -> list[list[float]]:
+def _sums(laws: Floats, shapes: Sequence[Shape], grid: _Grid, heavy: Sequence[int]) -> tuple[list[float], list[float]]:
     """The sums over all nodes, and those over every second; laws are delta / scale and (centre - location) / scale."""
     slopes, offsets = laws
     z = slopes[:, None] * grid.sinh  # z = (x - m) / s is linear in sinh(t)
@@ -287,12 +278,12 @@ def _sums(laws: Floats, shapes: Sequence[Shape], grid: _Grid, heavy: Sequence[in
     ratio *= product
     sums = weighted_sums(ratio, grid.weights[:, None])
     sums *= slopes
-    found: list[list[float]] = sums.tolist()
+    every, second = sums.tolist()
     if heavy:  # the chance that a tail is the largest, beyond the last node; two are there at the same time seldom
         survival = (1.0 - below[:, -1]).tolist()
-        half = 0.5 * math.fsum([survival[row] for row in heavy])
+        half_of_all = 0.5 * math.fsum([survival[row] for row in heavy])
         for row in heavy:
-            tail = survival[row] * (1.0 - (half - 0.5 * survival[row]))
-            found[0][row] += tail
-            found[1][row] += tail
-    return found
+            tail = survival[row] * (1.0 - (half_of_all - 0.5 * survival[row]))
+            every[row] += tail
+            second[row] += tail
+    return every, second

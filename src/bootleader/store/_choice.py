@@ -65,8 +65,8 @@ class Expected(NamedTuple):
 
     reward: ExpectedReward
     sums: ExactSums  # of its arm, with it
-    state: ArmState
-    arms: list[ArmState]  # the states of all arms, with it
+    arm_state: ArmState
+    arm_states: list[ArmState]  # of all arms, with it
     final: FinalChances  # its version is the one before
 
 
@@ -138,7 +138,7 @@ class Chooser:
         reward : ExpectedReward
             It may come, or not.
         version : int
-            The version of the state when the reward was appended. Nothing is done if there is a newer one, or if
+            The version of the state that the reward would follow. Nothing is done if there is a newer one, or if
             nothing was chosen from it.
         """
         state, ahead = self.state, self._ahead
@@ -158,21 +158,21 @@ class Chooser:
         ahead.initial, ahead.stale = self._learner.initial, True
         self._expected = Expected(reward, sums, ahead.arms[slot], ahead.arms, self._computed_final(ahead))
 
-    def expected(self, reward: Event) -> Expected | None:
-        """What was computed ahead for a reward that is applied next, and is kept no longer."""
+    def pop_expected(self, reward: Event) -> Expected | None:
+        """Return what was computed ahead for the reward that is applied next, and forget it."""
         expected, self._expected = self._expected, None
         if expected is None or expected.reward != (reward.arm, reward.value, reward.side):
             return None
         return expected if expected.final.version == self.state.version else None
 
-    def take(self, expected: Expected) -> None:
-        """Take what was computed ahead for the reward that was just applied, and nothing else with it."""
+    def adopt(self, expected: Expected) -> None:
+        """Keep what was computed ahead for the reward that was just applied, and nothing else with it."""
         before, version, arm = expected.final.version, self.state.version, expected.reward.arm
         if version == before + 1:
             self._final = expected.final._replace(version=version)
             if self._prepared_for == before:  # all other arms are as they were
-                self._learner.arms = expected.arms
-                self._arm_states[arm] = expected.state
+                self._learner.arms = expected.arm_states
+                self._arm_states[arm] = expected.arm_state
                 self.state.arms_to_refresh.discard(arm)
                 self._prepared_for = version
 

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Final
 from bootleader.store._errors import StoreError
 from bootleader.store._events import Event, Kind
 from bootleader.store._model_sums import LoggedContext
+from bootleader.store._state import State
 
 if TYPE_CHECKING:
     from bootleader.store._experiment_writer import Writer
     from bootleader.store._replica import Replica
 
-ROUNDING: Final = 1e-9  # what another kind of processor, or another library, may change by rounding in another way
+# What another kind of processor, or another library, may change by rounding in another way: a probability, or a
+# prediction in distances of the rewards from it; and a prediction in its own size.
+ROUNDING, LAST_DIGITS = 1e-9, 1e-12
 GIVEN: Final = {"recorded": "the choice was made elsewhere and recorded", "imported": "an imported agent decided"}
 
 
@@ -94,9 +97,7 @@ def audited(writer: Writer, replica: Replica, event: Event) -> Audit:
     if not is_same or not _is_close(choice.probability, event.probability):
         note = f"the log says {arm!r} with {event.probability!r}, computed again: {again!r} with {choice.probability!r}"
         return result(again, choice.probability, False, note)
-    _, mean, rss, *_ = state.arms[event.arm].moments(state.rounds, state.needed)
-    size = abs(mean) + math.sqrt(rss)
-    if predicted != event.context and not _is_close_context(predicted, event.context, size):
+    if predicted != event.context and not _is_close_context(predicted, event.context, state):
         note = "the prediction that the log keeps with the context comes out differently"
         return result(again, choice.probability, False, note)
     note = "arm and probability come out as they were"
@@ -110,11 +111,8 @@ def _is_close(one: float | None, other: float | None) -> bool:
     return one == other or (one is not None and other is not None and abs(one - other) <= ROUNDING)
 
 
-def _is_close_context(one: str | None, other: str | None, size: float) -> bool:
-    """Whether two logged contexts have the same values, and the same prediction but for rounding.
-
-    ``size`` is that of the rewards.
-    """
+def _is_close_context(one: str | None, other: str | None, state: State) -> bool:
+    """Whether two logged contexts have the same values, and the same prediction but for rounding."""
     if one is None or other is None:
         return False
     found, before = LoggedContext.of(one), LoggedContext.of(other)
@@ -122,8 +120,15 @@ def _is_close_context(one: str | None, other: str | None, size: float) -> bool:
         return False
     if found.predicted is None or before.predicted is None:
         return found.predicted is before.predicted
-    is_predicted = abs(found.predicted - before.predicted) <= ROUNDING * max(abs(before.predicted), size)
-    return is_predicted and abs(found.spread - before.spread) <= ROUNDING
+    off_by = abs(found.predicted - before.predicted)
+    largest = ROUNDING * _distance(state, before.predicted) + LAST_DIGITS * abs(before.predicted)
+    return off_by <= largest and abs(found.spread - before.spread) <= ROUNDING
+
+
+def _distance(state: State, predicted: float) -> float:
+    """How far the rewards are from a prediction: of the arm of which they are farthest, the mean and one deviation."""
+    moments = [arm.moments(state.rounds, state.needed) for arm in state.arms if arm.sums.number]
+    return max([abs(each.mean - predicted) + math.sqrt(each.rss / each.count) for each in moments], default=0.0)
 
 
 def _sticky(writer: Writer, event: Event) -> tuple[None, None, bool, str]:

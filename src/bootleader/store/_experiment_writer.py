@@ -25,7 +25,7 @@ from bootleader.store._model_sums import context_of_reward
 from bootleader.store._replica import Replica
 from bootleader.store._rewards import event_in_use, next_event
 from bootleader.store._settings import Settings
-from bootleader.store._state import DECISION, REWARD, State
+from bootleader.store._state import State
 
 ATTEMPTS: Final = 100  # of a call that other processes overtake again and again
 
@@ -226,8 +226,8 @@ class Writer:
     ) -> Event:  # fmt: skip
         arm, probability, origin, side, _ = choice
         return new_event(
-            Core(DECISION, decision_id, 0, arm, None, None, replica.state.rounds, int(side), now),
-            Rest(probability, unit, assignment, None, replica.horizon, origin),
+            Core(Kind.DECISION, decision_id, 0, arm, None, None, replica.state.rounds, int(side), now),
+            Rest(probability, unit, assignment, seen=replica.horizon, detail=origin),
             replica.chooser.logged(arm, context),
         )
 
@@ -242,10 +242,12 @@ class Writer:
     def append_outcome(self, decision_id: str, kind: Kind, amount: float | None, event: str | None) -> Receipt:
         """Append what became of a decision."""
         now = self.clock()
-        if kind == Kind.REWARD and self._replica is not None:
-            known = self._replica.recent.get(decision_id)
-            if known is not None and self._append_first(self._replica, known, amount, event, now):
-                return self._receipt(known[4], Receipt.COUNTED)
+        replica = self._replica
+        decision = None if kind != Kind.REWARD or replica is None else replica.recent.get(decision_id)
+        if replica is not None and decision is not None:
+            receipt = self._append_first(replica, decision, amount, event, now)
+            if receipt is not None:
+                return receipt
         for attempt in range(ATTEMPTS):
             if attempt:
                 self._state_of_changes = self.changes_alone()
@@ -264,23 +266,24 @@ class Writer:
 
     def _append_first(
         self, replica: Replica, decision: Sequence[Any], amount: float | None, event: str | None, now: float
-    ) -> bool:
-        """Append the first reward of a decision that this process knows; False if others have to be looked for."""
+    ) -> Receipt | None:
+        """Append the first reward of a decision that this process knows; None if its other events have to be read."""
         _, _, decision_id, _, arm, _, _, round_, side, *_, context = decision
-        is_alone = replica.is_alone
-        if is_alone and self.backend.waits and not replica.chooser.depends_on_more:
-            self._expect(replica, ExpectedReward(arm, amount, side))  # early: it takes a thread a while to wake up
-        reward = new_event(
-            Core(REWARD, decision_id, 1, arm, None, amount, round_, side, now),
-            Rest(None, None, None, event),
-            context_of_reward(context),
-        )
-        if is_alone:
+        place = None
+        if replica.is_alone:
             with self.lock:  # another thread may be reading
                 place = replica.place
-            if self._append_next(replica, reward, place):
-                return True
-        return self.append(reward, self._changes_known())
+            if self.backend.waits and not replica.chooser.depends_on_more:
+                self._expect(replica, ExpectedReward(arm, amount, side))  # now: it takes a thread a while to wake up
+        reward = new_event(
+            Core(Kind.REWARD, decision_id, 1, arm, None, amount, round_, side, now),
+            Rest(event=event),
+            context_of_reward(context),
+        )
+        is_written = place is not None and self._append_next(replica, reward, place)
+        if is_written or self.append(reward, self._changes_known()):
+            return self._receipt(arm, Receipt.COUNTED)
+        return None
 
     def _expect(self, replica: Replica, reward: ExpectedReward) -> None:
         """Let another thread compute, while a reward is written, what the next decision needs."""

@@ -167,7 +167,7 @@ class Replica:
     @property
     def is_alone(self) -> bool:
         """Whether no other process has appended for a while, and all that this one has appended is applied."""
-        is_sound = not self.is_torn and self._epoch == self.backend.epoch
+        is_sound = not (self.is_torn or self._is_outdated)
         return is_sound and self._alone >= ALONE and not (self._appended or self.state.reload)
 
     def note_others(self) -> None:
@@ -210,10 +210,10 @@ class Replica:
         if self.horizon != after or self.is_torn:
             return
         self.is_torn = True
-        expected = self.chooser.expected(event) if event.version else None
+        expected = self.chooser.pop_expected(event) if event.kind == Kind.REWARD else None
         self.state.apply_own(event, None if expected is None else expected.sums)
         if expected is not None:
-            self.chooser.take(expected)
+            self.chooser.adopt(expected)
         self.horizon = horizon
         self.is_torn = False
 

@@ -132,11 +132,11 @@ class SqliteBackend(SqlBackend):
         self._commit_waits = commit_waits
 
     def make_durable(self) -> None:
-        def wait() -> None:
+        def sync() -> None:
             self._open()
             self._sync()
 
-        self._locked(wait)
+        self._locked(sync)
 
     def _wait(self) -> Callable[[int], bool]:
         """A handler for a locked database: short random waits, because a commit takes a millisecond or so."""
@@ -179,7 +179,10 @@ class SqliteBackend(SqlBackend):
                 self._ended = "ends when it is closed"
 
     def _locked(self, work: Callable[..., Any], *args: Any) -> Any:
-        """Do some work while no other thread uses the connection; raise what SQLite raises as one of ours."""
+        """Do some work while no other thread uses the connection.
+
+        What SQLite raises becomes ``StoreError``, or ``DuplicateKey``.
+        """
         began, lock = time.monotonic(), self._lock
         is_nested = lock._is_owned()  # type: ignore[attr-defined]
         with lock:
@@ -202,7 +205,7 @@ class SqliteBackend(SqlBackend):
                     self._check_usable()
                 return work(*args)
             except apsw.Error as error:
-                raise self._ours(error) from None
+                raise self._error_of(error) from None
 
     def _check_usable(self) -> None:
         """Raise if this process may not open the database."""
@@ -215,7 +218,7 @@ class SqliteBackend(SqlBackend):
                 "unavailable",
             )
 
-    def _ours(self, error: apsw.Error) -> Exception:
+    def _error_of(self, error: apsw.Error) -> Exception:
         """What to raise for an error of SQLite."""
         path = shown(self.path)
         match error:
@@ -271,7 +274,7 @@ class SqliteBackend(SqlBackend):
         A process that is alone, or that few others overtake, keeps no other from writing, so its commit waits for the
         disk. Another thread computes meanwhile: this one would wait for the interpreter between commit and sync.
         """
-        connection = self._connection or self._open()
+        connection = self._open()
         if commit_waits != self._commit_waits:
             self._let_commit_wait(connection, commit_waits)
         try:

@@ -22,7 +22,7 @@ from bootleader.store._settings import Settings
 FORMAT: Final = 4
 WITH_MODELS: Final = 5
 HOLDOUT, ELSEWHERE = int(Side.HOLDOUT), int(Side.ELSEWHERE)
-DECISION, REWARD, CHANGE, ASSIGNMENT = map(int, (Kind.DECISION, Kind.REWARD, Kind.CHANGE, Kind.ASSIGNMENT))
+DECISION, CHANGE, ASSIGNMENT = int(Kind.DECISION), int(Kind.CHANGE), int(Kind.ASSIGNMENT)
 VALUES: Final = frozenset({Kind.REWARD, Kind.AMENDMENT, Kind.ADDITION, Kind.WITHDRAWAL})
 MANY: Final = 40  # values from which on it is faster to add them together
 CHECKSUM_BYTES: Final = 16  # of a snapshot
